@@ -1,0 +1,108 @@
+// Builds every target with esbuild. `--watch` keeps building, `--production` leaves source maps out.
+import { build, context } from 'esbuild';
+import { copyFile, mkdir, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { argv, exit } from 'node:process';
+
+const watch = argv.includes('--watch');
+const production = argv.includes('--production');
+const outdir = 'dist';
+
+const common = {
+  bundle: true,
+  outdir,
+  minify: true,
+  keepNames: true,
+  sourcemap: production ? false : 'linked',
+  legalComments: 'none',
+  logLevel: 'warning',
+  metafile: true,
+};
+const nodeTarget = { ...common, platform: 'node', target: 'node22', mainFields: ['module', 'main'] };
+const browserTarget = {
+  ...common,
+  platform: 'browser',
+  format: 'iife',
+  target: 'chrome130',
+  keepNames: false,
+  jsx: 'automatic',
+  define: { 'process.env.NODE_ENV': '"production"' },
+  loader: { '.ttf': 'file' },
+};
+const requireBanner = {
+  js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);",
+};
+
+/** One entry a target: name, esbuild options. The names are the files of dist/. */
+export const targets = [
+  {
+    ...nodeTarget,
+    entryPoints: { extension: 'extension/src/extension.ts' },
+    format: 'cjs',
+    external: ['vscode'],
+    outExtension: { '.js': '.cjs' },
+  },
+  {
+    ...nodeTarget,
+    entryPoints: { engine: 'language-server/src/main.ts', cli: 'language-server/src/cli.ts' },
+    format: 'esm',
+    outExtension: { '.js': '.mjs' },
+    banner: requireBanner,
+    target: 'node22',
+  },
+  {
+    ...nodeTarget,
+    entryPoints: { 'sandbox-worker': 'sandbox-worker/src/worker.ts' },
+    format: 'esm',
+    outExtension: { '.js': '.mjs' },
+    banner: requireBanner,
+  },
+  {
+    ...nodeTarget,
+    entryPoints: { 'remote-agent': 'remote-agent/src/main.ts' },
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    target: 'node20',
+  },
+  {
+    ...browserTarget,
+    entryPoints: {
+      'webviews/canvas': 'webviews/src/canvas/main.tsx',
+      'webviews/run': 'webviews/src/run/main.tsx',
+    },
+  },
+  {
+    ...browserTarget,
+    entryPoints: {
+      'webviews/view': 'webviews/src/view/main.ts',
+      'webviews/vega': 'webviews/src/view/vega.ts',
+      'webviews/plotly': 'webviews/src/view/plotly.ts',
+    },
+    sourcemap: false,
+  },
+];
+
+async function copyAssets() {
+  const require = createRequire(import.meta.url);
+  await mkdir(`${outdir}/webviews`, { recursive: true });
+  const variant = require
+    .resolve('@jitl/quickjs-ng-wasmfile-release-sync/package.json')
+    .replace('package.json', 'dist/emscripten-module.wasm');
+  await copyFile(variant, `${outdir}/quickjs.wasm`);
+}
+
+export async function buildAll(options = {}) {
+  await rm(outdir, { recursive: true, force: true });
+  await Promise.all(targets.map((target) => build({ ...target, ...options })));
+  await copyAssets();
+}
+
+if (import.meta.filename === argv[1]) {
+  if (watch) {
+    const contexts = await Promise.all(targets.map((target) => context(target)));
+    await Promise.all(contexts.map((each) => each.watch()));
+    await copyAssets();
+  } else {
+    await buildAll().catch(() => exit(1));
+  }
+}
