@@ -91,6 +91,8 @@ export const jobOutcome = z.discriminatedUnion('kind', [
     detail: z.string(),
   }),
   z.strictObject({ kind: z.literal('cancelled') }),
+  /** A `js` card threw. The message comes from inside the sandbox: data, shown escaped. */
+  z.strictObject({ kind: z.literal('exception'), message: z.string() }),
   z.strictObject({
     kind: z.literal('refused'),
     code: z.enum([
@@ -128,7 +130,7 @@ export const jobResult = z.strictObject({
   runMs: z.number(),
   stageMs: z.number(),
   collectMs: z.number(),
-  isolation: z.enum(['bubblewrap', 'seatbelt', 'none']),
+  isolation: z.enum(['bubblewrap', 'seatbelt', 'quickjs', 'none']),
 });
 export type JobResult = z.infer<typeof jobResult>;
 

@@ -1,0 +1,38 @@
+import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
+import type { CardManifest, PortType } from '../../../protocol/src/manifests.ts';
+import type { EgressRecord, JobAccess, JobLimits, JobResult } from '../../../protocol/src/runner.ts';
+
+/** One execution of one card, with everything frozen. */
+export interface CardJob {
+  /** Unique, `^[a-z0-9-]{1,80}$`. */
+  readonly jobId: string;
+  readonly cardId: string;
+  readonly runtime: CardManifest['runtime'];
+  readonly entry: CardManifest['entry'];
+  readonly code: ArtifactRef;
+  readonly inputs: readonly {
+    readonly port: string;
+    readonly type: PortType;
+    readonly artifact: ArtifactRef;
+  }[];
+  readonly outputs: readonly { readonly port: string; readonly type: PortType; readonly optional: boolean }[];
+  /** JSON text of the resolved parameters. */
+  readonly params: string;
+  readonly limits: JobLimits;
+  readonly access: JobAccess;
+}
+
+/** What is told while a job runs. Nothing comes after `run` has settled. */
+export interface JobEvents {
+  started(): void;
+  log(stream: 'stdout' | 'stderr', text: string): void;
+  progress(fraction: number, text: string): void;
+  egress(record: EgressRecord): void;
+}
+
+/** A place where cards run. The scheduler knows only this; `js` and sealed processes are two of them. */
+export interface CardRunner {
+  /** Settles when nothing of the job is left running. Rejects only where the place itself is lost. */
+  run(job: CardJob, events: JobEvents, signal: AbortSignal): Promise<JobResult>;
+  dispose(): Promise<void>;
+}
