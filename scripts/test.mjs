@@ -1,0 +1,99 @@
+// `npm test`: sets up what the tests need, then runs every suite. `npm test -- --only unit,hostile` runs some.
+import { mkdtempSync, readFileSync, rmSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { argv, exit, stdout } from 'node:process';
+import { ensureDependencies, ensureSystemPackages, run, say, toolEnvironment } from './setup.mjs';
+
+/** Suites in the order in which they say the most soonest. `mocha` ones report counts, the others pass or fail as one. */
+const suites = [
+  { name: 'build', command: ['node', 'scripts/build.mjs'] },
+  { name: 'typecheck', command: ['tsc', '-b'] },
+  { name: 'lint', command: ['eslint', '.', '--max-warnings', '0'] },
+  { name: 'format', command: ['prettier', '--check', '.', '--log-level', 'warn'] },
+  { name: 'unit', mocha: ['test/unit/**/*.test.ts'] },
+  { name: 'floor', mocha: ['test/floor/**/*.test.ts'] },
+  { name: 'hostile', mocha: ['test/hostile/**/*.test.ts'] },
+  { name: 'integration', command: ['node', 'test/integration/main.ts'], countsFromOutput: true },
+];
+
+const only = argv.includes('--only') ? argv[argv.indexOf('--only') + 1]?.split(',') : undefined;
+const unknown = only?.filter((name) => !suites.some((suite) => suite.name === name));
+if (argv.includes('--only') && (!only || unknown.length > 0)) {
+  say(
+    `Unknown suite ${unknown?.join(', ') ?? ''}. There are: ${suites.map((suite) => suite.name).join(', ')}.`,
+  );
+  exit(2);
+}
+
+ensureDependencies();
+ensureSystemPackages(['bubblewrap', 'python3', 'chromium', 'git']);
+
+const results = [];
+for (const suite of suites.filter((each) => !only || only.includes(each.name))) {
+  say(`\n== ${suite.name}`);
+  const started = Date.now();
+  const counts = await runSuite(suite);
+  results.push({ name: suite.name, ...counts, seconds: Math.round((Date.now() - started) / 1000) });
+}
+
+say('');
+for (const { name, passed, failed, skipped, seconds } of results) {
+  say(
+    `${failed > 0 ? 'FAILED ' : 'ok     '}${name.padEnd(12)} ${passed} passed, ${failed} failed, ${skipped} skipped, ${seconds} s`,
+  );
+}
+const total = (key) => results.reduce((sum, each) => sum + each[key], 0);
+stdout.write(`${total('passed')} passed, ${total('failed')} failed\n`);
+exit(total('failed') > 0 ? 1 : 0);
+
+async function runSuite(suite) {
+  if (suite.mocha) return runMocha(suite.mocha);
+  let tail = '';
+  const code = await run(
+    suite.command[0],
+    suite.command.slice(1),
+    suite.countsFromOutput ? { stdio: ['ignore', 'pipe', 'inherit'], onStart: keepTail } : {},
+  );
+  const match =
+    suite.countsFromOutput && /([0-9]+) passed, ([0-9]+) failed(?:, ([0-9]+) skipped)?\s*$/.exec(tail);
+  if (match)
+    return failing(
+      { passed: Number(match[1]), failed: Number(match[2]), skipped: Number(match[3] ?? 0) },
+      code,
+    );
+  return {
+    passed: code === 0 && !suite.countsFromOutput ? 1 : 0,
+    failed: code === 0 && !suite.countsFromOutput ? 0 : 1,
+    skipped: 0,
+  };
+
+  function keepTail(child) {
+    child.stdout.on('data', (chunk) => {
+      stdout.write(chunk);
+      tail = (tail + chunk).slice(-500);
+    });
+  }
+}
+
+async function runMocha(globs) {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-counts-'));
+  const file = join(folder, 'counts.json');
+  try {
+    const code = await run('mocha', ['--reporter', 'test/support/countReporter.mjs', ...globs], {
+      env: { ...toolEnvironment(), SALLYPORT_TEST_COUNTS: file },
+    });
+    const counts = existsSync(file)
+      ? JSON.parse(readFileSync(file, 'utf8'))
+      : { passed: 0, failed: 1, skipped: 0 };
+    return failing(counts, code);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** An exit code that says failure counts, whatever was counted; so does a suite in which nothing ran. */
+function failing(counts, code) {
+  const nothing = counts.passed + counts.failed === 0;
+  return counts.failed === 0 && (code !== 0 || nothing) ? { ...counts, failed: 1 } : counts;
+}
