@@ -12,9 +12,18 @@ export const wirePattern = /^[a-z][a-z0-9-]{0,63}\/[a-z][a-z0-9-]{0,63}$/;
 /** A host name or IP literal in lower case, with an optional leading `*.` label and an optional port. */
 export const hostPattern =
   /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,62})\.)*[a-z0-9_]([a-z0-9_-]{0,62})(:[0-9]{1,5})?$|^\[[0-9a-f:.]+\](:[0-9]{1,5})?$/;
-const environmentNamePattern = /^[A-Z_][A-Z0-9_]{0,127}$/;
+/** A name of an environment variable. */
+export const environmentNamePattern = /^[A-Z_][A-Z0-9_]{0,127}$/;
+/** `local`, or the kind of a service and what it names: `ssh:lab`. */
+export const executionServicePattern = /^[a-z][a-z0-9-]{0,63}(:[^\s]{1,255})?$/;
 
 const id = z.string().check(z.regex(idPattern));
+
+/** Gives a schema the text that hovers, completion and the generated JSON schemas show. */
+function about<T extends z.ZodMiniType>(description: string, schema: T): T {
+  z.globalRegistry.add(schema, { description });
+  return schema;
+}
 
 export const portTypes = [
   'json',
@@ -34,109 +43,179 @@ export const runtimes = ['js', 'python', 'node', 'shell', 'command'] as const;
 export const runtime = z.enum(runtimes);
 export type Runtime = z.infer<typeof runtime>;
 
-const described = { description: z.optional(z.string().check(z.maxLength(2000))) };
+const described = {
+  description: about(
+    'A sentence for people who read this card.',
+    z.optional(z.string().check(z.maxLength(2000))),
+  ),
+};
+const typeOfPort = about(
+  'What passes through this port. A wire joins equal types or a listed widening.',
+  portType,
+);
 
 const inputPort = z.strictObject({
-  type: portType,
-  from: z.optional(z.string().check(z.regex(wirePattern))),
-  optional: z.optional(z.boolean()),
+  type: typeOfPort,
+  from: about(
+    'The output that feeds this input, written `card/port`.',
+    z.optional(z.string().check(z.regex(wirePattern))),
+  ),
+  optional: about('True where the card also runs without this input.', z.optional(z.boolean())),
   ...described,
 });
-const outputPort = z.strictObject({ type: portType, optional: z.optional(z.boolean()), ...described });
+const outputPort = z.strictObject({
+  type: typeOfPort,
+  optional: about('True where the card may finish without writing this output.', z.optional(z.boolean())),
+  ...described,
+});
+
+const value = <T extends z.ZodMiniType>(schema: T) => about('The value where a run names none.', schema);
+const least = <T extends z.ZodMiniType>(schema: T) =>
+  about('The smallest value allowed.', z.optional(schema));
+const greatest = <T extends z.ZodMiniType>(schema: T) =>
+  about('The largest value allowed.', z.optional(schema));
+const typeOfParameter = <T extends string>(name: T) =>
+  about('`integer`, `number`, `string`, `boolean` or `choice`.', z.literal(name));
 
 const parameter = z.discriminatedUnion('type', [
   z.strictObject({
-    type: z.literal('integer'),
-    default: z.int(),
-    minimum: z.optional(z.int()),
-    maximum: z.optional(z.int()),
+    type: typeOfParameter('integer'),
+    default: value(z.int()),
+    minimum: least(z.int()),
+    maximum: greatest(z.int()),
     ...described,
   }),
   z.strictObject({
-    type: z.literal('number'),
-    default: z.number(),
-    minimum: z.optional(z.number()),
-    maximum: z.optional(z.number()),
+    type: typeOfParameter('number'),
+    default: value(z.number()),
+    minimum: least(z.number()),
+    maximum: greatest(z.number()),
     ...described,
   }),
   z.strictObject({
-    type: z.literal('string'),
-    default: z.string(),
-    maxLength: z.optional(z.int().check(z.nonnegative())),
+    type: typeOfParameter('string'),
+    default: value(z.string()),
+    maxLength: about('The largest number of characters allowed.', z.optional(z.int().check(z.nonnegative()))),
     ...described,
   }),
-  z.strictObject({ type: z.literal('boolean'), default: z.boolean(), ...described }),
+  z.strictObject({ type: typeOfParameter('boolean'), default: value(z.boolean()), ...described }),
   z.strictObject({
-    type: z.literal('choice'),
-    default: z.string(),
-    choices: z.array(z.string()).check(z.minLength(1)),
+    type: typeOfParameter('choice'),
+    default: value(z.string()),
+    choices: about('The values allowed.', z.array(z.string()).check(z.minLength(1))),
     ...described,
   }),
 ]);
 export type Parameter = z.infer<typeof parameter>;
 
-const bounded = (maximum: number) => z.optional(z.int().check(z.positive(), z.maximum(maximum)));
+const bounded = (description: string, maximum: number) =>
+  about(description, z.optional(z.int().check(z.positive(), z.maximum(maximum))));
 
 const cardLimits = z.strictObject({
-  seconds: bounded(maximumCardLimits.seconds),
-  memoryMB: bounded(maximumCardLimits.memoryMB),
-  processes: bounded(maximumCardLimits.processes),
-  outputMB: bounded(maximumCardLimits.outputMB),
-  logMB: bounded(maximumCardLimits.logMB),
+  seconds: bounded('Wall time of the card, in seconds.', maximumCardLimits.seconds),
+  memoryMB: bounded('Memory of all its processes together, in MB.', maximumCardLimits.memoryMB),
+  processes: bounded('Processes and threads at one time.', maximumCardLimits.processes),
+  outputMB: bounded('Size of all outputs together, in MB.', maximumCardLimits.outputMB),
+  logMB: bounded('Size of the log that is kept, in MB.', maximumCardLimits.logMB),
 });
 
 const hostFolder = z.strictObject({
-  path: z.string().check(z.minLength(1), z.maxLength(4096)),
-  name: id,
-  write: z.optional(z.boolean()),
+  path: about(
+    'A folder of this computer, absolute or beginning with `~/`.',
+    z.string().check(z.minLength(1), z.maxLength(4096)),
+  ),
+  name: about('The card sees the folder as `/host/NAME`.', id.check()),
+  write: about('True where the card may change the folder.', z.optional(z.boolean())),
 });
 
 const vaultUse = z.strictObject({
-  item: id,
-  field: id,
-  env: z.string().check(z.regex(environmentNamePattern)),
+  item: about('The id of the vault item.', id.check()),
+  field: about('The field of the item.', id.check()),
+  env: about(
+    'The environment variable that holds the value, in upper case.',
+    z.string().check(z.regex(environmentNamePattern)),
+  ),
 });
 
 const cardPermissions = z.strictObject({
-  network: z.optional(z.union([z.boolean(), z.array(z.string().check(z.regex(hostPattern)))])),
-  sandbox: z.optional(z.boolean()),
-  hostFolders: z.optional(z.array(hostFolder)),
-  environmentSources: z.optional(z.array(id)),
-  executionService: z.optional(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,63}(:[^\s]{1,255})?$/))),
-  vault: z.optional(z.array(vaultUse)),
+  network: about(
+    'Hosts that the card may reach through the egress proxy, such as `api.example.org:443`. `true` is the whole network; absent is none.',
+    z.optional(z.union([z.boolean(), z.array(z.string().check(z.regex(hostPattern)))])),
+  ),
+  sandbox: about(
+    '`false` shows the card the project’s own files and shared folders. Its other walls stay.',
+    z.optional(z.boolean()),
+  ),
+  hostFolders: about('Folders of this computer that the card may see.', z.optional(z.array(hostFolder))),
+  environmentSources: about(
+    'Environment sources of `sallyport.json` that the card uses, by id.',
+    z.optional(z.array(id)),
+  ),
+  executionService: about(
+    'Where the card runs. `local` is this computer.',
+    z.optional(z.string().check(z.regex(executionServicePattern))),
+  ),
+  vault: about('Vault values that the card gets as environment variables.', z.optional(z.array(vaultUse))),
 });
 export type CardPermissions = z.infer<typeof cardPermissions>;
 
 const ports = <T extends z.ZodMiniType>(port: T) => z.record(id, port);
 
+const schemaReference = about(
+  'The JSON schema that an editor checks this file with.',
+  z.optional(z.string()),
+);
+const formatVersion = about('The version of this file format.', z.literal(1));
+
 export const cardManifest = z.strictObject({
-  $schema: z.optional(z.string()),
-  version: z.literal(1),
-  title: z.string().check(z.minLength(1), z.maxLength(200)),
-  description: z.optional(z.string().check(z.maxLength(4000))),
-  runtime,
+  $schema: schemaReference,
+  version: formatVersion,
+  title: about('The name that people see.', z.string().check(z.minLength(1), z.maxLength(200))),
+  description: about('What the card does, for people.', z.optional(z.string().check(z.maxLength(4000)))),
+  runtime: about('What runs the entry.', runtime),
   /** A file of the card's folder; for `command` the argument list, program first. */
-  entry: z.union([z.string().check(z.minLength(1)), z.array(z.string()).check(z.minLength(1))]),
-  inputs: z.optional(ports(inputPort)),
-  outputs: z.optional(ports(outputPort)),
-  params: z.optional(z.record(id, parameter)),
-  limits: z.optional(cardLimits),
-  permissions: z.optional(cardPermissions),
-  view: z.optional(z.strictObject({ output: id })),
+  entry: about(
+    'The file of this folder that is run. For `command` the argument list, program first.',
+    z.union([z.string().check(z.minLength(1)), z.array(z.string()).check(z.minLength(1))]),
+  ),
+  inputs: about('Input ports by id. The card reads `$SALLYPORT_INPUTS/PORT`.', z.optional(ports(inputPort))),
+  outputs: about(
+    'Output ports by id. The card writes `$SALLYPORT_OUTPUTS/PORT`.',
+    z.optional(ports(outputPort)),
+  ),
+  params: about(
+    'Parameters by id. The card reads them from `$SALLYPORT_PARAMS`.',
+    z.optional(z.record(id, parameter)),
+  ),
+  limits: about('What the card may use at most. Absent ones have defaults.', z.optional(cardLimits)),
+  permissions: about(
+    'What the card may reach beyond its inputs. Each one waits for a person’s review before the card runs.',
+    z.optional(cardPermissions),
+  ),
+  view: about(
+    'What is shown of the card.',
+    z.optional(z.strictObject({ output: about('The id of the output that is shown.', id.check()) })),
+  ),
 });
 export type CardManifest = z.infer<typeof cardManifest>;
 
 const pathPattern = z.string().check(z.minLength(1), z.maxLength(1024));
 
 export const projectManifest = z.strictObject({
-  $schema: z.optional(z.string()),
-  version: z.literal(1),
-  name: z.string().check(z.minLength(1), z.maxLength(200)),
-  description: z.optional(z.string().check(z.maxLength(4000))),
+  $schema: schemaReference,
+  version: formatVersion,
+  name: about('The name that people see.', z.string().check(z.minLength(1), z.maxLength(200))),
+  description: about('What the project is for.', z.optional(z.string().check(z.maxLength(4000)))),
   /** Folders of cards: relative paths whose last component may be `*`. */
-  cards: z.array(pathPattern),
-  apps: z.optional(z.array(pathPattern)),
-  environmentSources: z.optional(z.record(id, z.strictObject({ file: pathPattern }))),
+  cards: about(
+    'Folders of cards, relative to this file. The last part may be `*`: `cards/*`.',
+    z.array(pathPattern),
+  ),
+  apps: about('Folders of apps, relative to this file: `apps/*`.', z.optional(z.array(pathPattern))),
+  environmentSources: about(
+    'Files that describe what cards may be given beyond the default, by id.',
+    z.optional(z.record(id, z.strictObject({ file: about('A file of this project.', pathPattern.check()) }))),
+  ),
 });
 export type ProjectManifest = z.infer<typeof projectManifest>;
 
