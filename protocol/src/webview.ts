@@ -21,6 +21,7 @@ export const canvasHost = {
     'canvas/openManifest': request(card, z.null()),
     'canvas/openCode': request(card, z.null()),
     'canvas/openResult': request(card, z.null()),
+    'canvas/openRun': request(empty, z.null()),
     'canvas/reviewPermissions': request(empty, z.null()),
   },
   notifications: {},
@@ -49,6 +50,10 @@ export const canvasView = {
   },
 } as const;
 
+export const pictureFormat = z.enum(['png', 'svg']);
+export type PictureFormat = z.infer<typeof pictureFormat>;
+
+/** The scripts that run inside the opaque frame: its own, and the drawing libraries. */
 export const libraryNames = ['view', 'vega', 'plotly'] as const;
 
 /** What the extension answers for the run view. */
@@ -70,9 +75,11 @@ export const runHost = {
       z.strictObject({ text: z.string() }),
     ),
     'run/openOutput': request(z.strictObject({ card: z.string(), port: z.string() }), z.null()),
+    /** Opens a card's own page, scripts and all, sealed, in an editor tab of its own. */
+    'run/openPage': request(z.strictObject({ card: z.string(), port: z.string() }), z.null()),
     /** Asks a person where to save a picture of a view. Resolves false on cancel. */
     'run/savePicture': request(
-      z.strictObject({ name: z.string(), format: z.enum(['png', 'svg']), base64: z.string() }),
+      z.strictObject({ name: z.string(), format: pictureFormat, base64: z.string() }),
       z.strictObject({ saved: z.boolean() }),
       { timeoutMs: 0 },
     ),
@@ -98,7 +105,23 @@ export const runWebview = {
   },
 } as const;
 
-/** Run view ↔ the opaque frame of one view, over one MessagePort. The frame is hostile: everything is parsed. */
+/** What the extension answers for the page of one card-owned HTML output. */
+export const pageHost = {
+  requests: {
+    /** The source of the frame's own script and the page to show in it. */
+    'page/ready': request(
+      empty,
+      z.strictObject({ frameScript: z.string(), title: z.string(), html: z.string() }),
+    ),
+    'page/close': request(empty, z.null()),
+  },
+  notifications: {},
+} as const;
+
+/** What the page hears: nothing; what it shows is fixed when it opens. */
+export const pageWebview = { requests: {}, notifications: {} } as const;
+
+/** The colours and fonts of the theme, for a frame that VS Code's variables do not reach. Values of CSS properties. */
 export const viewTheme = z.strictObject({
   kind: z.enum(['light', 'dark', 'high-contrast', 'high-contrast-light']),
   foreground: z.string(),
@@ -112,14 +135,38 @@ export const viewTheme = z.strictObject({
 });
 export type ViewTheme = z.infer<typeof viewTheme>;
 
+export const viewKinds = ['vega-lite', 'plotly', 'html'] as const;
+export const viewKind = z.enum(viewKinds);
+export type ViewKind = z.infer<typeof viewKind>;
+
+/** A message that a frame may send has at most this many characters; a picture at most `pictureBase64`. */
+export const viewLimits = {
+  messageCharacters: 2000,
+  pictureBase64: 32 * 1024 * 1024,
+  maxHeightPx: 20_000,
+} as const;
+
+/**
+ * Shell ↔ the opaque frame of one view, over one MessagePort that the shell hands over once. The frame is hostile:
+ * everything it sends is parsed, and nothing that it can send does more than change what its own box shows.
+ */
 export const viewFrame = {
   requests: {
     'view/picture': request(
-      z.strictObject({ format: z.enum(['png', 'svg']) }),
-      z.strictObject({ base64: z.string() }),
+      z.strictObject({ format: pictureFormat }),
+      z.strictObject({
+        base64: z.string().check(z.maxLength(viewLimits.pictureBase64)),
+      }),
+      { timeoutMs: 20_000 },
     ),
+    /** Answered by a frame whose thread is free. */
+    'view/ping': request(empty, z.null(), { timeoutMs: 3_000 }),
   },
   notifications: {
+    /** The source of the drawing library, UTF-8, before `view/show`. */
+    'view/library': notification(z.strictObject({ bytes: z.instanceof(ArrayBuffer) })),
+    /** Sent only after `view/ready` said that the network is closed. `text` is JSON for a chart, else the page. */
+    'view/show': notification(z.strictObject({ kind: viewKind, text: z.string(), theme: viewTheme })),
     'view/theme': notification(viewTheme),
   },
 } as const;
@@ -127,9 +174,18 @@ export const viewFrame = {
 export const viewHost = {
   requests: {},
   notifications: {
-    /** `netClosed` is the frame's own probe: false closes the frame. */
-    'view/ready': notification(z.strictObject({ netClosed: z.boolean() })),
-    'view/drawn': notification(z.strictObject({ heightPx: z.number() })),
-    'view/failed': notification(z.strictObject({ message: z.string() })),
+    /** `netClosed` is the frame's own probe: false closes the frame. `problem` names what was found open. */
+    'view/ready': notification(
+      z.strictObject({
+        netClosed: z.boolean(),
+        problem: z.string().check(z.maxLength(viewLimits.messageCharacters)),
+      }),
+    ),
+    'view/drawn': notification(
+      z.strictObject({ heightPx: z.number().check(z.minimum(0), z.maximum(viewLimits.maxHeightPx)) }),
+    ),
+    'view/failed': notification(
+      z.strictObject({ message: z.string().check(z.maxLength(viewLimits.messageCharacters)) }),
+    ),
   },
 } as const;
