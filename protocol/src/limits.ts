@@ -7,6 +7,10 @@ export const limits = {
   cardsPerProject: 20_000,
   filesPerTree: 100_000,
   pathBytes: 4096,
+  /** Folders within folders of one tree. */
+  treeDepth: 64,
+  /** Largest card folder that is frozen. */
+  cardFolderBytes: 1024 * 1024 * 1024,
   logChunkBytes: 64 * 1024,
   /** A line longer than this is shown cut, with its whole size said; the stored log keeps all of it. */
   logLineShownBytes: 8 * 1024,
