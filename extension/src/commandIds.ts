@@ -1,0 +1,31 @@
+/** Every command of the manifest, and no other: `test/unit/extension/manifest.test.ts` compares the two. */
+export const commandIds = [
+  'sallyport.runProject',
+  'sallyport.runCard',
+  'sallyport.runWithoutCache',
+  'sallyport.dryRun',
+  'sallyport.cancelRun',
+  'sallyport.reviewPermissions',
+  'sallyport.revokePermission',
+  'sallyport.openCanvas',
+  'sallyport.openRun',
+  'sallyport.openManifest',
+  'sallyport.openCode',
+  'sallyport.whyRunAgain',
+  'sallyport.openEgressLog',
+  'sallyport.cleanUp',
+  'sallyport.doctor',
+  'sallyport.showLog',
+  'sallyport.newProject',
+  'sallyport.loadMoreRuns',
+  'sallyport.restartEngine',
+] as const;
+
+export type CommandId = (typeof commandIds)[number];
+
+/** The views of the manifest. */
+export const viewIds = { cards: 'sallyport.cards', runs: 'sallyport.runs' } as const;
+
+/** The context keys that the manifest's `when` clauses read. */
+export const contextKeys = ['sallyport.hasProject', 'sallyport.running', 'sallyport.engineStopped'] as const;
+export type ContextKey = (typeof contextKeys)[number];

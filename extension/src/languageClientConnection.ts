@@ -1,0 +1,148 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { LogOutputChannel } from 'vscode';
+import {
+  CloseAction,
+  ErrorAction,
+  LanguageClient,
+  LSPErrorCodes,
+  ResponseError,
+  RevealOutputChannelOn,
+  type LanguageClientOptions,
+} from 'vscode-languageclient/node';
+import { engineEvents, type EngineOptions } from '../../protocol/src/engine.ts';
+import { errorMessage, isErrorCode, UserError, type ErrorData } from '../../protocol/src/errors.ts';
+import type { ConnectionEvents, EngineConnection } from './engineClient.ts';
+import { engineProgram } from './environment.ts';
+
+export interface LanguageClientSettings {
+  /** Absolute path of the engine's file. */
+  readonly enginePath: string;
+  readonly options: EngineOptions;
+  readonly channel: LogOutputChannel;
+  /** Milliseconds until a process that has not said hello is ended. */
+  readonly startTimeoutMs: number;
+}
+
+/**
+ * Starts the engine in its own Node process and opens LSP with it over its standard streams. One connection is one
+ * process: starting again is `EngineClient`'s decision. This file is loaded when the engine is first needed, because
+ * vscode-languageclient is most of the extension's weight.
+ */
+export async function openLanguageClient(
+  settings: LanguageClientSettings,
+  events: ConnectionEvents,
+): Promise<EngineConnection> {
+  let child: ChildProcess | undefined;
+  let isUp = false;
+  const clientOptions: LanguageClientOptions = {
+    documentSelector: [
+      { scheme: 'file', pattern: '**/sallyport.json' },
+      { scheme: 'file', pattern: '**/_card.json' },
+    ],
+    initializationOptions: settings.options,
+    initializationFailedHandler: () => false,
+    outputChannel: settings.channel,
+    traceOutputChannel: settings.channel,
+    revealOutputChannelOn: RevealOutputChannelOn.Never,
+    markdown: { isTrusted: false, supportHtml: false },
+    errorHandler: {
+      error: () => ({ action: ErrorAction.Continue, handled: true }),
+      closed: () => {
+        if (isUp) events.onClosed();
+        return { action: CloseAction.DoNotRestart, handled: true };
+      },
+    },
+  };
+  const client = new QuietLanguageClient(
+    'sallyport',
+    'Sallyport',
+    () => {
+      child = startEngine(settings.enginePath);
+      return Promise.resolve(child);
+    },
+    clientOptions,
+  );
+  for (const method of Object.keys(engineEvents.notifications)) {
+    client.onNotification(method, (params: unknown) => events.onNotification(method, params));
+  }
+  const timer = setTimeout(() => child?.kill('SIGKILL'), settings.startTimeoutMs);
+  try {
+    await client.start();
+    isUp = true;
+  } catch (error) {
+    child?.kill('SIGKILL');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  return {
+    request: (method, params, signal) => sendRequest(client, method, params, signal),
+    notify: (method, params) => client.sendNotification(method, params),
+    dispose: async () => {
+      isUp = false;
+      const gone = child && child.exitCode === null && child.signalCode === null ? exited(child) : undefined;
+      await client.dispose().catch(() => undefined);
+      const timeout = setTimeout(() => child?.kill('SIGKILL'), stopTimeoutMs);
+      await gone;
+      clearTimeout(timeout);
+    },
+  };
+}
+
+/** How long an engine that was asked to end may take to put its records away. */
+const stopTimeoutMs = 3000;
+
+/** Says what goes wrong in the log alone: the words for a person come from `messages.ts`. */
+class QuietLanguageClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+function startEngine(enginePath: string): ChildProcess {
+  const { program, env } = engineProgram();
+  return spawn(program, [enginePath, '--stdio'], { env, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true });
+}
+
+function exited(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => child.once('exit', () => resolve()));
+}
+
+async function sendRequest(
+  client: LanguageClient,
+  method: string,
+  params: unknown,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { CancellationTokenSource } = await import('vscode');
+  const source = new CancellationTokenSource();
+  const onAbort = () => source.cancel();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await client.sendRequest(method, params, source.token);
+  } catch (error) {
+    throw toUserError(method, error);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    source.dispose();
+  }
+}
+
+/** The engine's error as it was thrown there; `closed` for a lost process. Exported for tests. */
+export function toUserError(method: string, error: unknown): UserError {
+  if (!(error instanceof ResponseError)) {
+    return new UserError('closed', `Failed to reach the engine: ${errorMessage(error)}`, {}, { cause: error });
+  }
+  if (error.code === LSPErrorCodes.RequestCancelled)
+    return new UserError('cancelled', `${method} was cancelled`);
+  const sent: unknown = error.data;
+  if (typeof sent !== 'object' || sent === null || !('code' in sent) || !isErrorCode(sent.code)) {
+    const code = lostCodes.includes(error.code) ? 'closed' : 'internal';
+    return new UserError(code, error.message, {}, { cause: error });
+  }
+  const data = 'data' in sent && typeof sent.data === 'object' && sent.data !== null ? sent.data : {};
+  return new UserError(sent.code, error.message, data as ErrorData, { cause: error });
+}
+
+/** `PendingResponseRejected` and `ConnectionInactive` of vscode-jsonrpc. */
+const lostCodes: readonly number[] = [-32097, -32096];

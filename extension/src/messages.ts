@@ -1,0 +1,371 @@
+import { l10n } from 'vscode';
+import type { CardState, KeyPartChange, PlannedCard, Reason, RunState } from '../../protocol/src/engine.ts';
+import { UserError, type ErrorData } from '../../protocol/src/errors.ts';
+import type { CommandId } from './commandIds.ts';
+import { plain, short } from './plainText.ts';
+
+/**
+ * Every text that the extension shows: what failed, the value, what to do; at most one action. Values from a project
+ * pass `plain` here, so no caller has to think of it. `test/unit/extension/messages.test.ts` renders them all.
+ */
+export interface Notice {
+  readonly severity: 'info' | 'warning' | 'error';
+  readonly text: string;
+  readonly action?: Action;
+}
+
+/** One button: its words and the command it runs, one of ours or one of VS Code's. */
+export interface Action {
+  readonly title: string;
+  readonly command: CommandId | 'workbench.trust.manage' | 'workbench.actions.view.problems';
+  readonly args?: readonly unknown[];
+}
+
+const t = l10n.t;
+
+const actions = {
+  showLog: (): Action => ({ title: t('Show Log'), command: 'sallyport.showLog' }),
+  restart: (): Action => ({ title: t('Restart Engine'), command: 'sallyport.restartEngine' }),
+  doctor: (): Action => ({ title: t('Run Doctor'), command: 'sallyport.doctor' }),
+  trust: (): Action => ({ title: t('Manage Trust'), command: 'workbench.trust.manage' }),
+  problems: (): Action => ({ title: t('Show Problems'), command: 'workbench.actions.view.problems' }),
+  newProject: (): Action => ({ title: t('New Project'), command: 'sallyport.newProject' }),
+  cleanUp: (): Action => ({ title: t('Clean Up Results'), command: 'sallyport.cleanUp' }),
+  review: (root: string): Action => ({
+    title: t('Review'),
+    command: 'sallyport.reviewPermissions',
+    args: [root],
+  }),
+  reviewAgain: (root: string): Action => ({
+    title: t('Review Again'),
+    command: 'sallyport.reviewPermissions',
+    args: [root],
+  }),
+  openRun: (runId: string): Action => ({ title: t('Open Run'), command: 'sallyport.openRun', args: [runId] }),
+};
+
+/** Why a command does nothing here, and what happened, as notifications. */
+export const notices = {
+  noProject: (): Notice => ({
+    severity: 'info',
+    text: t('No Sallyport project is open: no folder of this window has a sallyport.json at its top.'),
+    action: actions.newProject(),
+  }),
+  notTrusted: (): Notice => ({
+    severity: 'warning',
+    text: t('This folder is in Restricted Mode, so nothing in it runs. Trust it first if you know where it is from.'),
+    action: actions.trust(),
+  }),
+  nothingRunning: (): Notice => ({ severity: 'info', text: t('Nothing is running, so there is nothing to cancel.') }),
+  noCards: (project: string): Notice => ({
+    severity: 'info',
+    text: t('The project {0} has no cards. Add a folder with a _card.json where its sallyport.json looks for cards.', plain(project)),
+  }),
+  noRuns: (project: string): Notice => ({
+    severity: 'info',
+    text: t('Nothing of {0} has run yet. Use Run Project first.', plain(project)),
+  }),
+  cardHasNotRun: (card: string): Notice => ({
+    severity: 'info',
+    text: t('{0} has not run yet, so there is nothing to explain.', short(card)),
+  }),
+  noCode: (card: string): Notice => ({
+    severity: 'info',
+    text: t('{0} runs a command and has no code of its own. Its manifest names the command.', short(card)),
+  }),
+  unknownCard: (card: string): Notice => ({
+    severity: 'warning',
+    text: t('There is no card {0} in the open projects.', short(card)),
+  }),
+  nothingToReview: (project: string): Notice => ({
+    severity: 'info',
+    text: t('The cards of {0} ask for nothing beyond the default: no network, no keys, no files but their inputs.', plain(project)),
+  }),
+  noPersistentScope: (root: string): Notice => ({
+    severity: 'warning',
+    text: t('The file system of {0} keeps no birth times, so permissions can’t be bound to this folder and none is accepted. Move the project to a local disk.', plain(root)),
+  }),
+  permissionsWaiting: (project: string, root: string, count: number): Notice => ({
+    severity: 'warning',
+    text:
+      count === 1
+        ? t('{0} asks for one permission. The card that asks stays blocked until you decide.', plain(project))
+        : t('{0} asks for {1} permissions. The cards that ask stay blocked until you decide.', plain(project), count),
+    action: actions.review(root),
+  }),
+  permissionsAccepted: (count: number): Notice => ({
+    severity: 'info',
+    text:
+      count === 1 ? t('One permission accepted.') : t('{0} permissions accepted.', count),
+  }),
+  nothingAccepted: (): Notice => ({
+    severity: 'info',
+    text: t('Nothing was selected, so nothing was accepted.'),
+  }),
+  reviewChanged: (root: string): Notice => ({
+    severity: 'warning',
+    text: t('The permissions changed while you were reading them. Nothing was accepted.'),
+    action: actions.reviewAgain(root),
+  }),
+  nothingToRevoke: (project: string): Notice => ({
+    severity: 'info',
+    text: t('No permission of {0} is accepted, so there is nothing to revoke.', plain(project)),
+  }),
+  permissionRevoked: (card: string): Notice => ({
+    severity: 'info',
+    text: t('Revoked. {0} is blocked until you accept the permission again.', short(card)),
+  }),
+  runFailed: (runId: string, cards: readonly string[]): Notice => ({
+    severity: 'error',
+    text:
+      cards.length === 1
+        ? t('The card {0} failed.', short(cards[0] ?? ''))
+        : t('{0} cards failed: {1}.', cards.length, listed(cards)),
+    action: actions.openRun(runId),
+  }),
+  runBlocked: (root: string, cards: readonly string[]): Notice => ({
+    severity: 'warning',
+    text:
+      cards.length === 1
+        ? t('The card {0} did not run: it asks for a permission that you have not accepted.', short(cards[0] ?? ''))
+        : t('{0} cards did not run, because they ask for permissions that you have not accepted: {1}.', cards.length, listed(cards)),
+    action: actions.review(root),
+  }),
+  runUnknown: (runId: string): Notice => ({
+    severity: 'warning',
+    text: t('How the run ended was not seen: the engine stopped during it. Finished cards are kept.'),
+    action: actions.openRun(runId),
+  }),
+  engineGaveUp: (times: number, minutes: number): Notice => ({
+    severity: 'error',
+    text: t('Sallyport’s engine stopped {0} times in {1} minutes and was not started again. Finished results are kept.', times, minutes),
+    action: actions.restart(),
+  }),
+  engineNotice: (text: string): Notice => ({ severity: 'warning', text: plain(text), action: actions.showLog() }),
+  engineRestarted: (): Notice => ({ severity: 'info', text: t('Sallyport’s engine was started again.') }),
+  cleaned: (runs: number, freed: string): Notice => ({
+    severity: 'info',
+    text: t('Removed {0} runs and freed {1}.', runs, freed),
+  }),
+  nothingToClean: (used: string): Notice => ({
+    severity: 'info',
+    text: t('Results use {0} and kept runs need all of it, so there is nothing to clean up.', used),
+  }),
+  folderNotEmpty: (folder: string): Notice => ({
+    severity: 'warning',
+    text: t('{0} is not empty. A project is started in an empty folder, so that nothing of yours is overwritten.', plain(folder)),
+  }),
+  notLocal: (folder: string): Notice => ({
+    severity: 'warning',
+    text: t('{0} is not on a disk of this machine, so cards can’t run there. Choose a local folder.', plain(folder)),
+  }),
+};
+
+/** The words for an error; undefined where a person cancelled, which needs none. */
+export function errorNotice(error: unknown): Notice | undefined {
+  if (!(error instanceof UserError)) {
+    return {
+      severity: 'error',
+      text: t('Sallyport could not do that because of a mistake of its own. The log has the details.'),
+      action: actions.showLog(),
+    };
+  }
+  const { data } = error;
+  const fail = (text: string, action?: Action): Notice => ({ severity: 'error', text, ...(action && { action }) });
+  switch (error.code) {
+    case 'cancelled':
+      return undefined;
+    case 'not-trusted':
+      return notices.notTrusted();
+    case 'no-project':
+      return notices.noProject();
+    case 'closed':
+      return fail(t('Sallyport’s engine is not running, so this could not be done. Finished results are kept.'), actions.restart());
+    case 'timeout':
+      return fail(t('Sallyport’s engine did not answer in time. It may be busy; try again, or restart it.'), actions.restart());
+    case 'bad-message':
+      return fail(t('Sallyport’s parts do not understand each other. Reload the window; reinstall Sallyport if it stays so.'), actions.showLog());
+    case 'too-large':
+      return fail(t('{0} is too large: {1}.', thing(data), sentence(error)));
+    case 'not-found':
+      return fail(t('{0} is not there any more: {1}.', thing(data), sentence(error)));
+    case 'conflict':
+      return fail(t('{0} has changed since it was shown: {1}. Look again and repeat.', thing(data), sentence(error)));
+    case 'bad-project':
+      return fail(t('The project has errors, so it does not run: {0}.', sentence(error)), actions.problems());
+    case 'permission-needed':
+      return fail(t('A card asks for a permission that you have not accepted: {0}.', sentence(error)), { title: t('Review'), command: 'sallyport.reviewPermissions' });
+    case 'isolation-missing':
+      return fail(t('This machine can’t seal cards, so they are not run: {0}.', sentence(error)), actions.doctor());
+    case 'interpreter-missing':
+      return fail(t('A program that cards need is missing: {0}.', sentence(error)), actions.doctor());
+    case 'store-damaged':
+      return fail(t('Sallyport’s own records are damaged: {0}.', sentence(error)), actions.showLog());
+    case 'disk-full':
+      return fail(t('The disk is full: {0}. Free some space; nothing half-written was kept.', sentence(error)), actions.cleanUp());
+    case 'unreadable':
+      return fail(t('{0} can’t be read: {1}. Check that it exists and that you may read it.', thing(data), sentence(error)));
+    case 'unsafe-path':
+      return fail(t('{0} leads outside the folder it belongs to and was refused: {1}.', thing(data), sentence(error)));
+    case 'internal':
+      return fail(t('Sallyport could not do that because of a mistake of its own. The log has the details.'), actions.showLog());
+  }
+}
+
+/** A card's state as a word. */
+export function cardStateWord(state: CardState | 'none', cached = false): string {
+  switch (state) {
+    case 'queued':
+      return t('waiting');
+    case 'running':
+      return t('running');
+    case 'done':
+      return cached ? t('from cache') : t('done');
+    case 'failed':
+      return t('failed');
+    case 'cancelled':
+      return t('cancelled');
+    case 'skipped':
+      return t('skipped');
+    case 'blocked':
+      return t('blocked');
+    case 'unknown':
+      return t('unknown');
+    case 'none':
+      return t('not run');
+  }
+}
+
+/** A run's state as a word. */
+export function runStateWord(state: RunState): string {
+  switch (state) {
+    case 'running':
+      return t('running');
+    case 'done':
+      return t('done');
+    case 'failed':
+      return t('failed');
+    case 'cancelled':
+      return t('cancelled');
+    case 'unknown':
+      return t('unknown');
+  }
+}
+
+/** Why a card is where it is: the kind in words, the detail, the remedy. */
+export function reasonText(reason: Reason): string {
+  const detail = plain(reason.detail);
+  const text = `${reasonWord(reason.kind)}${detail === '' ? '' : `: ${detail}`}`;
+  return reason.remedy === undefined ? text : `${text} – ${plain(reason.remedy)}`;
+}
+
+function reasonWord(kind: Reason['kind']): string {
+  switch (kind) {
+    case 'exit':
+      return t('Ended with an error');
+    case 'signal':
+      return t('Was ended by a signal');
+    case 'timeout':
+      return t('Took longer than its limit');
+    case 'memory':
+      return t('Used more memory than its limit');
+    case 'processes':
+      return t('Started more processes than its limit');
+    case 'output-limit':
+      return t('Wrote more than its limit');
+    case 'output-problem':
+      return t('An output could not be taken');
+    case 'exception':
+      return t('Threw an error');
+    case 'cancelled':
+      return t('Cancelled');
+    case 'upstream':
+      return t('A card it needs did not finish');
+    case 'permission-needed':
+      return t('Asks for a permission that is not accepted');
+    case 'isolation-missing':
+      return t('This machine can’t seal it');
+    case 'interpreter-missing':
+      return t('A program it needs is missing');
+    case 'bad-card':
+      return t('Its manifest has errors');
+    case 'disk-full':
+      return t('The disk is full');
+    case 'interrupted':
+      return t('The engine stopped during it');
+    case 'internal':
+      return t('A mistake in Sallyport');
+  }
+}
+
+/** What a dry run says of a card. */
+export function plannedWord(action: PlannedCard['action']): string {
+  switch (action) {
+    case 'run':
+      return t('would run');
+    case 'cached':
+      return t('from cache');
+    case 'depends':
+      return t('depends on cards before it');
+    case 'blocked':
+      return t('blocked');
+    case 'refused':
+      return t('refused');
+    case 'skipped':
+      return t('skipped');
+  }
+}
+
+/** One part of a cache key that changed, in words. */
+export function changeText(change: KeyPartChange): string {
+  const detail = plain(change.detail);
+  const word = changeWord(change.part);
+  return detail === '' ? word : `${word}: ${detail}`;
+}
+
+function changeWord(part: KeyPartChange['part']): string {
+  switch (part) {
+    case 'code':
+      return t('Its code changed');
+    case 'runtime':
+      return t('Its runtime or entry changed');
+    case 'params':
+      return t('A parameter changed');
+    case 'inputs':
+      return t('An input changed');
+    case 'outputs':
+      return t('Its outputs are declared differently');
+    case 'environment':
+      return t('The environment changed');
+    case 'permissions':
+      return t('Its permissions changed');
+    case 'limits':
+      return t('Its limits changed');
+    case 'first-run':
+      return t('It had not run before');
+    case 'result-removed':
+      return t('Its earlier result was removed');
+    case 'cache-ignored':
+      return t('The cache was not used, as asked');
+    case 'last-failed':
+      return t('It did not finish the last time');
+  }
+}
+
+/** Names up to the third, then how many more. */
+function listed(names: readonly string[]): string {
+  const first = names.slice(0, 3).map((name) => short(name, 40)).join(', ');
+  return names.length <= 3 ? first : t('{0} and {1} more', first, names.length - 3);
+}
+
+function thing(data: ErrorData): string {
+  const value = data['path'] ?? data['file'] ?? data['name'] ?? data['card'];
+  return typeof value === 'string' ? plain(value) : t('Something that this needs');
+}
+
+/** The error's own sentence without its full stop; its remedy behind it where it has one. */
+function sentence(error: UserError): string {
+  const remedy = error.data['remedy'];
+  const text = plain(error.message).replace(/\.$/, '');
+  return typeof remedy === 'string' ? `${text} – ${plain(remedy).replace(/\.$/, '')}` : text;
+}
