@@ -112,7 +112,8 @@ export type JobOutcome = z.infer<typeof jobOutcome>;
 
 export const outputProblem = z.strictObject({
   port: z.string(),
-  kind: z.enum(['missing', 'not-regular', 'too-large', 'bad-name', 'unexpected', 'changed']),
+  /** `invalid`: content that is not of the port's type. `unexpected`: an entry that no port declares; not taken. */
+  kind: z.enum(['missing', 'not-regular', 'too-large', 'bad-name', 'unexpected', 'changed', 'invalid']),
   detail: z.string(),
 });
 export type OutputProblem = z.infer<typeof outputProblem>;
