@@ -69,6 +69,7 @@ export const targets = [
     entryPoints: {
       'webviews/canvas': 'webviews/src/canvas/main.tsx',
       'webviews/run': 'webviews/src/run/main.tsx',
+      'webviews/page': 'webviews/src/page/main.ts',
     },
   },
   {

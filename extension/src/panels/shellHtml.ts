@@ -1,0 +1,89 @@
+/** The pages that Sallyport shows in webviews. `canvas` and `run` are ours alone; `page` relays a card's own page. */
+export type ShellKind = 'canvas' | 'run' | 'page';
+
+export interface ShellOptions {
+  readonly kind: ShellKind;
+  readonly title: string;
+  /** `webview.cspSource`. */
+  readonly cspSource: string;
+  /** Webview URIs of the bundle and its style sheet. */
+  readonly scriptUri: string;
+  readonly styleUri: string;
+  /** Fresh for each page, 128 bits or more, base64url. The second is readable in the page: it lets in styles only. */
+  readonly scriptNonce: string;
+  readonly styleNonce: string;
+  /** Base64 SHA-256 of the frame's own script (`view.js`), for a shell that opens frames. */
+  readonly frameScriptHash: string;
+}
+
+/**
+ * The policy of a shell. A frame inherits it and adds its own, so a shell allows exactly what its frames need and
+ * nothing here has to be trusted by them (webviews/README.md has the reasons, measured):
+ * - `canvas` opens no frame: nonces only.
+ * - `run` opens frames for charts: Sallyport's own frame script by its hash, libraries as blobs, inline styles.
+ * - `page` opens a frame whose scripts are a card's: inline scripts, so there is no nonce, and the relay's own script
+ *   is let in by its exact address. This page holds no text from anywhere.
+ */
+export function shellPolicy(options: ShellOptions): string {
+  const source = cspToken(options.cspSource);
+  const frames = {
+    'img-src': 'data: blob:',
+    'media-src': 'data: blob:',
+    'style-src': `${source} 'unsafe-inline'`,
+    'font-src': `${source} data:`,
+    'trusted-types': 'fast-html sallyport-frame sallyport default',
+  };
+  const byKind: Record<ShellKind, Record<string, string>> = {
+    canvas: {
+      'script-src': `'nonce-${options.scriptNonce}'`,
+      'style-src': `${source} 'nonce-${options.styleNonce}'`,
+      'font-src': source,
+      'img-src': 'data:',
+      'trusted-types': 'fast-html',
+    },
+    run: {
+      ...frames,
+      'script-src': `'nonce-${options.scriptNonce}' 'sha256-${options.frameScriptHash}' blob:`,
+    },
+    page: { ...frames, 'script-src': `${cspToken(options.scriptUri)} 'unsafe-inline' blob:` },
+  };
+  return Object.entries({
+    'default-src': "'none'",
+    ...byKind[options.kind],
+    'frame-src': "'none'",
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'require-trusted-types-for': "'script'",
+  })
+    .map(([directive, value]) => `${directive} ${value}`)
+    .join('; ');
+}
+
+/** The whole document of a shell. Its body is empty: the bundle draws it. */
+export function shellHtml(options: ShellOptions): string {
+  const nonce = options.kind === 'page' ? '' : ` nonce="${options.scriptNonce}"`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${attribute(shellPolicy(options))}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta property="csp-nonce" content="${options.styleNonce}">
+<title>${attribute(options.title)}</title>
+<link rel="stylesheet" href="${attribute(options.styleUri)}">
+</head>
+<body>
+<div id="root"></div>
+<script${nonce} src="${attribute(options.scriptUri)}"></script>
+</body>
+</html>`;
+}
+
+/** Characters that would end a source or a directive are percent-encoded, so an odd folder name adds no policy. */
+function cspToken(source: string): string {
+  return source.replace(/[;,"<>\\]/g, (character) => encodeURIComponent(character)).replace(/[\r\n\t]/g, ' ');
+}
+
+function attribute(text: string): string {
+  return text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { pageHost, pageWebview } from '../../../protocol/src/webview.ts';
+import { openShell } from '../../support/shellPage.ts';
+import { startSink, type Sink } from '../../support/sink.ts';
+import { launchBrowser, listen, serveShells, webviewFile, type Listening } from '../../support/webviews.ts';
+import { attacks, type Attack } from './attacks.ts';
+
+describe('A card-owned page in its sealed frame', function () {
+  this.timeout(120_000);
+  let browser: Browser;
+  let shells: Awaited<ReturnType<typeof serveShells>>;
+  let sink: Sink;
+  let frameScript: string;
+  let control: Listening;
+  let controlHtml = '';
+  let context: BrowserContext;
+
+  before(async () => {
+    shells = await serveShells();
+    sink = await startSink();
+    frameScript = await webviewFile('view.js');
+    control = await listen((_request, response) => {
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+      response.end(controlHtml);
+    });
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser.close();
+    await control.close();
+    await shells.close();
+    await sink.close();
+  });
+  beforeEach(async () => {
+    sink.hits.length = 0;
+    sink.packets = 0;
+    context = await browser.newContext();
+  });
+  afterEach(() => context.close());
+
+  async function sealed(html: string): Promise<Page> {
+    const page = await context.newPage();
+    await openShell(page, shells.shellUrl('page'), {
+      local: pageHost,
+      remote: pageWebview,
+      requestHandlers: {
+        'page/ready': () => ({ frameScript, title: 'attack', html }),
+        'page/close': () => null,
+      },
+      notificationHandlers: {},
+    });
+    return page;
+  }
+
+  /** The same frame without its policy, and a shell without one. */
+  async function open(html: string): Promise<Page> {
+    controlHtml =
+      `<!doctype html><script>window.seen=[];window.keys=[];` +
+      `addEventListener('message',e=>seen.push(e.data));addEventListener('keydown',e=>keys.push(e.key),true)</script>` +
+      `<iframe sandbox="allow-scripts allow-forms allow-popups allow-top-navigation" srcdoc="${html.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></iframe>`;
+    const page = await context.newPage();
+    await page.goto(control.origin);
+    return page;
+  }
+
+  const reached = (attack: Attack) =>
+    attack.over === 'udp' ? sink.packets > 0 : sink.hits.some((hit) => hit.includes(attack.name));
+
+  for (const attack of attacks) {
+    it(`${attack.rows}: ${attack.name} reaches nothing`, async () => {
+      const page = await sealed(attack.html({ origin: sink.origin, udpPort: sink.udpPort }));
+      await page.waitForFunction((name) => window.seen.includes(`ran ${name}`), attack.name);
+      await settle(page);
+      assert.equal(reached(attack), false, `hits: ${sink.hits.join(' ')}, packets: ${sink.packets}`);
+
+      const bare = await open(attack.html({ origin: sink.origin, udpPort: sink.udpPort }));
+      await until(() => reached(attack), bare);
+    });
+  }
+});
+
+/** Long enough for what is going to be sent: a request that the page makes now has come back. */
+async function settle(page: Page): Promise<void> {
+  for (let round = 0; round < 3; round++)
+    await page.evaluate(() => fetch('/canvas.css').catch(() => undefined));
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 300))));
+}
+
+async function until(condition: () => boolean, page: Page): Promise<void> {
+  const end = Date.now() + 10_000;
+  while (!condition()) {
+    if (Date.now() > end)
+      throw new Error('The negative control reached nothing, so the attack proves nothing');
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 20)));
+  }
+}

@@ -1,0 +1,90 @@
+import type { Page } from 'playwright-core';
+import { Channel, type Transport } from '../../protocol/src/channel.ts';
+import type { NotificationHandlers, RequestHandlers, Side } from '../../protocol/src/contract.ts';
+import { themes, type ThemeName } from './themes.ts';
+
+declare global {
+  interface Window {
+    sallyportPost(message: unknown): void;
+    /** What opaque frames posted to the shell's window, for tests to read. */
+    seen: unknown[];
+    /** Events that a frame managed to synthesise in the shell. */
+    keys: string[];
+    state: unknown;
+  }
+}
+
+export interface OpenShell<Remote extends Side> {
+  readonly channel: Channel<Side, Remote>;
+  /** Methods of messages that did not fit the contract. */
+  readonly bad: string[];
+  /** Console errors of the shell and its frames. */
+  readonly consoleErrors: string[];
+}
+
+/**
+ * Opens a shell in the place where VS Code would: with `acquireVsCodeApi`, the theme's variables and classes, and this
+ * process as the extension's side of the channel.
+ */
+export async function openShell<Local extends Side, Remote extends Side>(
+  page: Page,
+  url: string,
+  options: {
+    readonly local: Local;
+    readonly remote: Remote;
+    readonly requestHandlers: RequestHandlers<Local['requests']>;
+    readonly notificationHandlers: NotificationHandlers<Local['notifications']>;
+    readonly theme?: ThemeName;
+  },
+): Promise<OpenShell<Remote>> {
+  const bad: string[] = [];
+  const consoleErrors: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && consoleErrors.push(message.text()));
+  page.on('pageerror', (error) => consoleErrors.push(error.message));
+  let receive: (message: unknown) => void = () => undefined;
+  await page.exposeBinding('sallyportPost', (_source, message: unknown) => receive(message));
+  await page.addInitScript(asVsCode, themes[options.theme ?? 'dark']);
+  const transport: Transport = {
+    send: (message) => {
+      void page.evaluate((sent) => window.postMessage(sent, window.origin), message).catch(() => undefined);
+    },
+    start: (onMessage) => (receive = onMessage),
+    close: () => undefined,
+  };
+  const channel = new Channel(transport, options.remote, {
+    local: options.local,
+    requestHandlers: options.requestHandlers,
+    notificationHandlers: options.notificationHandlers,
+    onBadMessage: (method) => bad.push(method),
+  });
+  await page.goto(url);
+  return { channel: channel as unknown as Channel<Side, Remote>, bad, consoleErrors };
+}
+
+/** Runs in every document; only the top one is the webview. */
+function asVsCode(theme: { classes: string; variables: Record<string, string> }): void {
+  if (window !== window.top) return;
+  window.seen = [];
+  window.keys = [];
+  window.addEventListener('message', (event) => {
+    if (event.origin === 'null') window.seen.push(event.data);
+  });
+  window.addEventListener('keydown', (event) => window.keys.push(event.key), true);
+  Reflect.set(window, 'acquireVsCodeApi', () => ({
+    postMessage: (message: unknown) => window.sallyportPost(message),
+    getState: () => window.state,
+    setState: (state: unknown) => (window.state = state),
+  }));
+  const apply = () => {
+    if (!document.body) return false;
+    document.body.className = theme.classes;
+    for (const [name, value] of Object.entries(theme.variables)) {
+      document.documentElement.style.setProperty(name, value);
+    }
+    return true;
+  };
+  if (!apply()) {
+    const observer = new MutationObserver(() => apply() && observer.disconnect());
+    observer.observe(document, { childList: true, subtree: true });
+  }
+}
