@@ -19,6 +19,13 @@ export interface Problem {
     readonly end: number;
     readonly text: string;
   };
+  /** Other places that have to do with it: the far end of a wire, the other wires of a cycle. */
+  readonly related?: readonly {
+    readonly path: string;
+    readonly start: number;
+    readonly end: number;
+    readonly message: string;
+  }[];
 }
 
 /** A card as it is on disk now. `manifest` is null where it does not parse or does not fit the schema. */

@@ -1,0 +1,61 @@
+import type { Node } from 'jsonc-parser';
+import { removeFix } from './edits.ts';
+import { at, itemsOf, membersOf, spanOf, textOf } from './nodes.ts';
+import type { Span } from './problem.ts';
+
+/** An input as it is written, right or wrong. */
+export interface InputFact {
+  readonly type: string | undefined;
+  readonly from: string | undefined;
+  /** Of `from` where it is written, else of the port's id. */
+  readonly at: Span;
+  /** What to cut out to be rid of the wire. */
+  readonly wire: Span;
+}
+
+export interface OutputFact {
+  readonly type: string | undefined;
+  readonly at: Span;
+}
+
+/** What checks across cards need of one card, with its places, so that its text need not be kept. */
+export interface CardFacts {
+  /** False where the text is broken so far that a missing port proves nothing. */
+  readonly complete: boolean;
+  readonly inputs: ReadonlyMap<string, InputFact>;
+  readonly outputs: ReadonlyMap<string, OutputFact>;
+  readonly environmentSources: readonly { readonly id: string; readonly at: Span }[];
+  /** The entry file; absent for a `command`. */
+  readonly entry: { readonly path: string; readonly at: Span } | undefined;
+}
+
+export function cardFacts(text: string, root: Node | undefined, complete: boolean): CardFacts {
+  const inputs = new Map<string, InputFact>();
+  for (const { key, keyNode, value } of membersOf(at(root, 'inputs'))) {
+    const from = at(value, 'from');
+    const { start, end } = from?.parent ? removeFix(text, from.parent, '') : spanOf(keyNode);
+    inputs.set(key, {
+      type: textOf(at(value, 'type')),
+      from: textOf(from),
+      at: spanOf(from ?? keyNode),
+      wire: { start, end },
+    });
+  }
+  const outputs = new Map<string, OutputFact>();
+  for (const { key, keyNode, value } of membersOf(at(root, 'outputs'))) {
+    const type = at(value, 'type');
+    outputs.set(key, { type: textOf(type), at: spanOf(type ?? keyNode) });
+  }
+  const entry = at(root, 'entry');
+  const path = textOf(at(root, 'runtime')) === 'command' ? undefined : textOf(entry);
+  return {
+    complete,
+    inputs,
+    outputs,
+    environmentSources: itemsOf(at(root, 'permissions', 'environmentSources')).flatMap((source) => {
+      const id = textOf(source);
+      return id === undefined ? [] : [{ id, at: spanOf(source) }];
+    }),
+    entry: entry && path ? { path, at: spanOf(entry) } : undefined,
+  };
+}

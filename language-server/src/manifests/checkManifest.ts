@@ -1,0 +1,82 @@
+import * as z from 'zod/mini';
+import type { Node } from 'jsonc-parser';
+import {
+  cardManifest,
+  projectManifest,
+  type CardManifest,
+  type ProjectManifest,
+} from '../../../protocol/src/manifests.ts';
+import type { Problem } from '../project/model.ts';
+import { cardFacts, type CardFacts } from './cardFacts.ts';
+import { checkCard } from './checkCard.ts';
+import { checkProject, type CardPattern } from './checkProject.ts';
+import { checkShape } from './checkShape.ts';
+import { at, spanOf } from './nodes.ts';
+import { parseText, type ParsedText } from './parseText.ts';
+import { lineStarts } from './positions.ts';
+import { problem, startOfFile, type Report } from './problem.ts';
+import { schemas, type ManifestKind } from './schema.ts';
+
+/** Everything that one manifest's text says by itself. */
+export interface CheckedText<Manifest> {
+  /** Null where the text does not parse or does not fit the schema. */
+  readonly manifest: Manifest | null;
+  readonly problems: readonly Problem[];
+  readonly lines: Uint32Array;
+}
+export interface CheckedCard extends CheckedText<CardManifest> {
+  readonly facts: CardFacts;
+}
+export interface CheckedProject extends CheckedText<ProjectManifest> {
+  readonly patterns: readonly CardPattern[];
+}
+
+/** Problems of one file that are kept; the rest is counted. */
+export const mostProblems = 100;
+
+export function checkCardText(text: string): CheckedCard {
+  const { parsed, ...checked } = check(text, 'card', cardManifest, (root, report) =>
+    checkCard(text, root, report),
+  );
+  return { ...checked, facts: cardFacts(text, parsed.root, parsed.value !== undefined) };
+}
+
+export function checkProjectText(text: string): CheckedProject {
+  let patterns: readonly CardPattern[] = [];
+  const { manifest, problems, lines } = check(text, 'project', projectManifest, (root, report) => {
+    patterns = checkProject(text, root, report);
+  });
+  return { manifest, problems, lines, patterns };
+}
+
+function check<S extends z.ZodMiniType>(
+  text: string,
+  kind: ManifestKind,
+  schema: S,
+  checkRules: (root: Node, report: Report) => void,
+): CheckedText<z.infer<S>> & { readonly parsed: ParsedText } {
+  const parsed = parseText(text);
+  const found: Problem[] = [];
+  let left = 0;
+  const report: Report = (each) => {
+    if (found.length < mostProblems) found.push(each);
+    else left++;
+  };
+  parsed.problems.forEach(report);
+  if (parsed.root) {
+    checkShape(text, parsed.root, schemas[kind], report);
+    checkRules(parsed.root, report);
+  }
+  const fits = parsed.value === undefined ? undefined : z.safeParse(schema, parsed.value);
+  // The schema judges; should the explanations above have missed something, its own words stand in.
+  if (fits?.success === false && !found.some((each) => each.severity === 'error')) {
+    const issue = fits.error.issues[0];
+    const node = at(
+      parsed.root,
+      ...(issue?.path ?? []).map((part) => (typeof part === 'number' ? part : String(part))),
+    );
+    report(problem('does-not-fit', node ? spanOf(node) : startOfFile, [issue?.message ?? kind]));
+  }
+  if (left > 0) found.push(problem('too-many-problems', startOfFile, [left]));
+  return { parsed, manifest: fits?.success ? fits.data : null, problems: found, lines: lineStarts(text) };
+}

@@ -1,0 +1,141 @@
+import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+import { fixTitles } from '../messages.ts';
+import type { Problem } from '../project/model.ts';
+import { removeFix } from './edits.ts';
+import { membersOf, spanOf, valueOf } from './nodes.ts';
+import { problem, startOfFile, type Report } from './problem.ts';
+
+/** What a manifest's text says, as far as it can be read. */
+export interface ParsedText {
+  readonly text: string;
+  /** Present also where the text is broken, as far as it goes; absent where it is empty or hostile. */
+  readonly root: Node | undefined;
+  /** The value; undefined unless the text is JSON that every parser reads alike. */
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+}
+
+export const deepestNesting = 32;
+
+/** Reads strict JSON (RFC 8259) and keeps the places. Never throws. Takes time linear in the text. */
+export function parseText(text: string): ParsedText {
+  const problems: Problem[] = [];
+  const deep = tooDeepAt(text);
+  if (deep !== undefined) {
+    problems.push(problem('too-deep', { start: deep, end: deep + 1 }, [deepestNesting]));
+    return { text, root: undefined, value: undefined, problems };
+  }
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true, disallowComments: true });
+  if (!root && text.trim() === '') problems.push(problem('empty', startOfFile, []));
+  else reportErrors(text, errors, (found) => problems.push(found));
+  if (root) checkNodes(text, root, (found) => problems.push(found));
+  return { text, root, value: problems.length === 0 ? strictValue(text, problems) : undefined, problems };
+}
+
+/** The offset of the first bracket that is nested too deep. Recursion below is bounded by this check. */
+function tooDeepAt(text: string): number | undefined {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  for (let kind: number = scanner.scan(); kind !== endOfText; kind = scanner.scan()) {
+    if (kind === openBrace || kind === openBracket) depth++;
+    else if (kind === closeBrace || kind === closeBracket) depth--;
+    if (depth > deepestNesting) return scanner.getTokenOffset();
+  }
+  return undefined;
+}
+
+// jsonc-parser declares these as const enums, which type stripping can't see through.
+const openBrace = 1;
+const closeBrace = 2;
+const openBracket = 3;
+const closeBracket = 4;
+const endOfText = 17;
+
+/** One problem for each broken place: the parser reports follow-up errors at the same offset. */
+function reportErrors(text: string, errors: readonly ParseError[], report: Report): void {
+  let lastOffset = -1;
+  for (const error of errors) {
+    const name = printParseErrorCode(error.error);
+    const span = { start: error.offset, end: error.offset + error.length };
+    if (name === 'InvalidCommentToken') {
+      report(problem('comment', span, [], { ...span, title: fixTitles.remove('the comment'), text: '' }));
+    } else if (name === 'CommaExpected') {
+      const end = endOfValueBefore(text, error.offset);
+      report(
+        problem('missing-comma', span, [], { title: fixTitles.insertComma(), start: end, end, text: ',' }),
+      );
+    } else if (error.offset !== lastOffset) {
+      report(problem('syntax', span, [expectations[name] ?? name]));
+    }
+    lastOffset = error.offset;
+  }
+}
+
+const expectations: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'a value is text in double quotes, a number, true, false, null, { } or [ ]',
+  InvalidNumberFormat: 'a number looks like 12, -3 or 0.5',
+  PropertyNameExpected: 'a key in double quotes comes here',
+  ValueExpected: 'a value comes here',
+  ColonExpected: 'a colon comes after the key',
+  CloseBraceExpected: 'a closing } is missing',
+  CloseBracketExpected: 'a closing ] is missing',
+  EndOfFileExpected: 'nothing may follow the closing }',
+  UnexpectedEndOfComment: 'a comment is not closed',
+  UnexpectedEndOfString: 'a closing " is missing',
+  UnexpectedEndOfNumber: 'a number ends too early',
+  InvalidUnicode: 'after \\u come four hexadecimal digits',
+  InvalidEscapeCharacter: 'this character can’t follow a \\',
+  InvalidCharacter: 'a text holds a control character; write it as \\u and four digits',
+};
+
+function endOfValueBefore(text: string, offset: number): number {
+  let end = offset;
+  while (end > 0 && /\s/.test(text[end - 1] ?? '')) end--;
+  return end;
+}
+
+/** What jsonc-parser lets pass: the last comma, keys that come twice, and text that programs read differently. */
+function checkNodes(text: string, node: Node, report: Report): void {
+  if (node.type === 'string') checkCharacters(node, report);
+  const last = node.children?.at(-1);
+  if (last && (node.type === 'object' || node.type === 'array')) checkLastComma(text, node, last, report);
+  const seen = new Set<string>();
+  for (const { key, keyNode, property } of membersOf(node)) {
+    if (seen.has(key)) {
+      report(problem('duplicate-key', spanOf(keyNode), [key], removeFix(text, property, 'this one')));
+    }
+    seen.add(key);
+  }
+  for (const child of node.children ?? []) checkNodes(text, child, report);
+}
+
+function checkLastComma(text: string, node: Node, last: Node, report: Report): void {
+  const from = spanOf(last).end;
+  const comma = /^\s*,/.exec(text.slice(from, spanOf(node).end));
+  if (!comma) return;
+  const span = { start: from + comma[0].length - 1, end: from + comma[0].length };
+  report(problem('trailing-comma', span, [], { ...span, title: fixTitles.remove('the comma'), text: '' }));
+}
+
+function checkCharacters(node: Node, report: Report): void {
+  const value = String(valueOf(node));
+  const what = !value.isWellFormed()
+    ? 'half of a surrogate pair'
+    : controlCharacter.test(value)
+      ? 'a control character'
+      : undefined;
+  if (what !== undefined) report(problem('bad-text', spanOf(node), [what]));
+}
+
+const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
+
+/** `JSON.parse` has the last word on what is JSON. */
+function strictValue(text: string, problems: Problem[]): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    problems.push(problem('syntax', startOfFile, ['JSON.parse refuses this text']));
+    return undefined;
+  }
+}

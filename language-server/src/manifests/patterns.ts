@@ -1,0 +1,61 @@
+import type { Node } from 'jsonc-parser';
+import {
+  environmentNamePattern,
+  executionServicePattern,
+  hostPattern,
+  idPattern,
+  wirePattern,
+} from '../../../protocol/src/manifests.ts';
+import { replaceFix } from './edits.ts';
+import { checkHost } from './hosts.ts';
+import { spanOf } from './nodes.ts';
+import { problem, type Report } from './problem.ts';
+
+/** Says what a text is that does not match its pattern, in the words of that pattern. */
+export function checkPattern(node: Node, value: string, pattern: string, report: Report): void {
+  const at = spanOf(node);
+  if (pattern === hostPattern.source) return checkHost(at, value, report);
+  if (new RegExp(pattern, 'u').test(value)) return;
+  switch (pattern) {
+    case idPattern.source:
+      return report(problem('bad-id', at, [value], fixWith(toId(value))));
+    case wirePattern.source: {
+      const [card = '', port = '', ...rest] = value.split('/');
+      const mended =
+        rest.length === 0 && toId(card) && toId(port) ? `${toId(card)}/${toId(port)}` : undefined;
+      return report(problem('bad-wire', at, [value], fixWith(mended)));
+    }
+    case environmentNamePattern.source: {
+      const mended = value.toUpperCase().replace(/[^A-Z0-9_]/g, '_');
+      return report(
+        problem(
+          'bad-variable',
+          at,
+          [value],
+          fixWith(environmentNamePattern.test(mended) ? mended : undefined),
+        ),
+      );
+    }
+    case executionServicePattern.source:
+      return report(problem('bad-service', at, [value]));
+    default:
+      return report(problem('does-not-fit', at, [pattern]));
+  }
+
+  function fixWith(mended: string | undefined) {
+    return mended ? replaceFix(at, mended) : undefined;
+  }
+}
+
+/** An id made of a name: `Monthly Means` gives `monthly-means`; undefined where no letter is left. */
+export function toId(name: string): string | undefined {
+  const mended = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^[^a-z]+|-+$/g, '')
+    .slice(0, 64);
+  return idPattern.test(mended) ? mended : undefined;
+}

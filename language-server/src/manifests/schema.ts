@@ -1,0 +1,116 @@
+import * as z from 'zod/mini';
+import type { Node } from 'jsonc-parser';
+import { cardManifest, projectManifest } from '../../../protocol/src/manifests.ts';
+import { at, membersOf, valueOf } from './nodes.ts';
+
+/** The part of JSON Schema (draft 2020-12) that the manifests' schemas come out as. */
+export interface Schema {
+  readonly type?: 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | undefined;
+  readonly description?: string | undefined;
+  readonly properties?: Readonly<Record<string, Schema>> | undefined;
+  readonly required?: readonly string[] | undefined;
+  /** `false` for a fixed set of keys, a schema for a record. */
+  readonly additionalProperties?: boolean | Schema | undefined;
+  readonly propertyNames?: Schema | undefined;
+  readonly items?: Schema | undefined;
+  readonly anyOf?: readonly Schema[] | undefined;
+  readonly oneOf?: readonly Schema[] | undefined;
+  readonly enum?: readonly string[] | undefined;
+  readonly const?: string | number | undefined;
+  readonly pattern?: string | undefined;
+  readonly minLength?: number | undefined;
+  readonly maxLength?: number | undefined;
+  readonly minItems?: number | undefined;
+  readonly minimum?: number | undefined;
+  readonly exclusiveMinimum?: number | undefined;
+  readonly maximum?: number | undefined;
+}
+
+export type ManifestKind = 'project' | 'card';
+
+/** The schemas of both manifests, derived once from protocol/src/manifests.ts. */
+export const schemas: Readonly<Record<ManifestKind, Schema>> = {
+  project: z.toJSONSchema(projectManifest, { io: 'input' }) as Schema,
+  card: z.toJSONSchema(cardManifest, { io: 'input' }) as Schema,
+};
+
+/** The alternatives of a union, or the schema itself. */
+export function optionsOf(schema: Schema): readonly Schema[] {
+  return schema.anyOf ?? schema.oneOf ?? [schema];
+}
+
+/** True for a union whose members are told apart by a constant `type`. */
+export function isDiscriminated(schema: Schema): boolean {
+  return (
+    optionsOf(schema).length > 1 &&
+    optionsOf(schema).every((option) => option.properties?.['type']?.const !== undefined)
+  );
+}
+
+/** The alternative that a value is meant as, by its `type` member or its JSON type; undefined where none fits. */
+export function optionFor(schema: Schema, node: Node | undefined): Schema | undefined {
+  const options = optionsOf(schema);
+  if (options.length === 1) return options[0];
+  if (isDiscriminated(schema)) {
+    const type = at(node, 'type');
+    return type && options.find((option) => option.properties?.['type']?.const === valueOf(type));
+  }
+  return options.find((option) => node !== undefined && hasType(node, option));
+}
+
+/** True where the JSON type of a value is the schema's. */
+export function hasType(node: Node, schema: Schema): boolean {
+  switch (schema.type) {
+    case 'integer':
+      return node.type === 'number' && Number.isInteger(valueOf(node));
+    case undefined:
+      return true;
+    default:
+      return node.type === schema.type;
+  }
+}
+
+/**
+ * The schema at a path below `root`, which says which alternative is meant where there are several. Undefined where
+ * the format has nothing.
+ */
+export function schemaAt(
+  schema: Schema,
+  root: Node | undefined,
+  path: readonly (string | number)[],
+): Schema | undefined {
+  let current: Schema | undefined = schema;
+  let node = root;
+  for (const segment of path) {
+    if (!current) return undefined;
+    const option: Schema = optionFor(current, node) ?? merged(current);
+    if (typeof segment === 'number') {
+      current = option.items;
+      node = node?.type === 'array' ? node.children?.[segment] : undefined;
+    } else {
+      current = memberSchema(option, segment);
+      node = membersOf(node).find((member) => member.key === segment)?.value;
+    }
+  }
+  return current;
+}
+
+/** The schema of a member, known by name or by the record's value. */
+export function memberSchema(schema: Schema, key: string): Schema | undefined {
+  if (schema.properties && Object.hasOwn(schema.properties, key)) return schema.properties[key];
+  return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
+}
+
+/** All alternatives of a union at once, for help while nothing says yet which is meant. */
+export function merged(schema: Schema): Schema {
+  const options = optionsOf(schema);
+  if (options.length === 1) return schema;
+  const types = options.flatMap((option) => option.properties?.['type']?.const ?? []).map(String);
+  const properties = Object.assign({}, ...options.map((option) => option.properties ?? {})) as Record<
+    string,
+    Schema
+  >;
+  if (types.length > 0)
+    properties['type'] = { ...properties['type'], const: undefined, type: 'string', enum: types };
+  return { ...schema, properties, items: options.find((option) => option.items)?.items };
+}

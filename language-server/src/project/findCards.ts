@@ -1,0 +1,126 @@
+import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { limits } from '../../../protocol/src/limits.ts';
+import type { CardPattern } from '../manifests/checkProject.ts';
+import { pathKind } from '../manifests/paths.ts';
+import { problem } from '../manifests/problem.ts';
+import type { Problem } from './model.ts';
+
+export const cardFile = '_card.json';
+export const projectFile = 'sallyport.json';
+
+/** A card's folder, and where in the project's manifest it was named. */
+export interface FoundCard {
+  readonly id: string;
+  /** Relative to the project, with `/`. */
+  readonly path: string;
+  readonly folder: string;
+  readonly manifestPath: string;
+}
+
+export interface FoundCards {
+  /** By id, in the order of the patterns and, within one, by name. */
+  readonly cards: ReadonlyMap<string, FoundCard>;
+  /** Folders whose id another one has: id → the path of the second. */
+  readonly duplicates: ReadonlyMap<string, string>;
+  /** For the project's manifest. */
+  readonly problems: readonly Problem[];
+}
+
+/** Finds the folders of cards. No link is followed anywhere below the project's folder. */
+export function findCards(root: string, patterns: readonly CardPattern[]): FoundCards {
+  const cards = new Map<string, FoundCard>();
+  const duplicates = new Map<string, string>();
+  const problems: Problem[] = [];
+  for (const pattern of patterns) {
+    for (const path of foldersOf(root, pattern, (each) => problems.push(each))) {
+      const id = path.slice(path.lastIndexOf('/') + 1);
+      const known = cards.get(id);
+      if (known?.path === path) continue;
+      if (known) {
+        duplicates.set(id, path);
+        problems.push(problem('duplicate-card', pattern.at, [id, path]));
+      } else if (cards.size >= limits.cardsPerProject) {
+        problems.push(problem('too-many-cards', pattern.at, [limits.cardsPerProject]));
+        return { cards, duplicates, problems };
+      } else {
+        const folder = join(root, path);
+        cards.set(id, { id, path, folder, manifestPath: join(folder, cardFile) });
+      }
+    }
+  }
+  return { cards, duplicates, problems };
+}
+
+/** The relative paths of folders with a card's manifest that a pattern names. */
+function foldersOf(root: string, pattern: CardPattern, report: (problem: Problem) => void): string[] {
+  const path = pattern.parts.join('/');
+  const blocked = blockedAt(root, pattern.parts);
+  if (blocked) {
+    report(
+      blocked.kind === 'link'
+        ? problem('folder-is-link', pattern.at, [blocked.path])
+        : problem('missing-folder', pattern.at, [blocked.path]),
+    );
+    return [];
+  }
+  if (!pattern.every) {
+    if (pathKind(join(root, path, cardFile)) !== 'absent') return [path];
+    report(problem('no-manifest', pattern.at, [path]));
+    return [];
+  }
+  const base = path === '' ? root : join(root, path);
+  const prefix = path === '' ? '' : `${path}/`;
+  try {
+    const folders: string[] = [];
+    for (const entry of readdirSync(base, { withFileTypes: true })) {
+      const { name } = entry;
+      if (isIgnored(name)) continue;
+      if (entry.isSymbolicLink()) reportLink(base, name, `${prefix}${name}`, pattern, report);
+      else if (entry.isDirectory() && hasManifest(join(base, name))) folders.push(`${prefix}${name}`);
+    }
+    return folders.sort();
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    report(problem('folder-unreadable', pattern.at, [path === '' ? '.' : path, reason]));
+    return [];
+  }
+}
+
+/** True for folders that never hold cards: dependencies and hidden ones. */
+export function isIgnored(name: string): boolean {
+  return name === 'node_modules' || name.startsWith('.');
+}
+
+/** A folder that can't be looked into counts as a card: its problem is then shown instead of nothing. */
+function hasManifest(folder: string): boolean {
+  try {
+    return lstatSync(join(folder, cardFile), { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+function blockedAt(root: string, parts: readonly string[]): { kind: string; path: string } | undefined {
+  for (let count = 1; count <= parts.length; count++) {
+    const path = parts.slice(0, count).join('/');
+    const kind = pathKind(join(root, path));
+    if (kind !== 'folder') return { kind, path };
+  }
+  return undefined;
+}
+
+/** Links to files are common and no cards; only one that would have been a card is worth a word. */
+function reportLink(
+  base: string,
+  name: string,
+  path: string,
+  pattern: CardPattern,
+  report: (problem: Problem) => void,
+): void {
+  try {
+    if (statSync(join(base, name)).isDirectory()) report(problem('folder-is-link', pattern.at, [path]));
+  } catch {
+    // A link to nothing, or in a circle, is no card either.
+  }
+}
