@@ -1,5 +1,6 @@
-import { commands, type Disposable } from 'vscode';
+import { commands } from 'vscode';
 import type { CommandId, ContextKey } from './commandIds.ts';
+import type { Disposable } from './disposable.ts';
 
 /** What a command does. Arguments come from menus, keys, lenses and other extensions: check them. */
 export type CommandHandler = (...args: unknown[]) => unknown;

@@ -1,12 +1,17 @@
-import type { Disposable } from 'vscode';
 import * as z from 'zod/mini';
-import type { NotificationContract, ParamsOf, RequestContract, ResultOf } from '../../protocol/src/contract.ts';
+import type {
+  NotificationContract,
+  ParamsOf,
+  RequestContract,
+  ResultOf,
+} from '../../protocol/src/contract.ts';
 import { engineEvents, engineSide } from '../../protocol/src/engine.ts';
 import { UserError } from '../../protocol/src/errors.ts';
 import { limits } from '../../protocol/src/limits.ts';
 import type { Engine } from './engine.ts';
 import type { Log } from './log.ts';
 import type { RestartPolicy } from './restartPolicy.ts';
+import type { Disposable } from './disposable.ts';
 
 /** A live engine process, as `languageClientConnection.ts` makes it. Values are not parsed yet. */
 export interface EngineConnection {
@@ -61,7 +66,7 @@ export class EngineClient implements Engine {
     return this.#state;
   }
 
-  async call<M extends keyof Requests & string>(
+  async call<M extends keyof Requests>(
     method: M,
     params: ParamsOf<Requests[M]>,
     signal?: AbortSignal,
@@ -82,10 +87,7 @@ export class EngineClient implements Engine {
     }
   }
 
-  on<M extends keyof Events & string>(
-    method: M,
-    listener: (params: ParamsOf<Events[M]>) => void,
-  ): Disposable {
+  on<M extends keyof Events>(method: M, listener: (params: ParamsOf<Events[M]>) => void): Disposable {
     const listeners = this.#listeners.get(method) ?? new Set();
     this.#listeners.set(method, listeners);
     listeners.add(listener as AnyListener);
@@ -98,7 +100,7 @@ export class EngineClient implements Engine {
   }
 
   /** Tells a running engine; one that starts later learns the same from its options. */
-  async notify<M extends keyof Told & string>(method: M, params: ParamsOf<Told[M]>): Promise<void> {
+  async notify<M extends keyof Told>(method: M, params: ParamsOf<Told[M]>): Promise<void> {
     if (this.#state !== 'running') return;
     const connection = await this.#current;
     await connection?.notify(method, params);

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { LogOutputChannel } from 'vscode';
+import { CancellationTokenSource, type LogOutputChannel } from 'vscode';
 import {
   CloseAction,
   ErrorAction,
@@ -114,7 +114,6 @@ async function sendRequest(
   params: unknown,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const { CancellationTokenSource } = await import('vscode');
   const source = new CancellationTokenSource();
   const onAbort = () => source.cancel();
   signal.addEventListener('abort', onAbort, { once: true });
@@ -131,7 +130,12 @@ async function sendRequest(
 /** The engine's error as it was thrown there; `closed` for a lost process. Exported for tests. */
 export function toUserError(method: string, error: unknown): UserError {
   if (!(error instanceof ResponseError)) {
-    return new UserError('closed', `Failed to reach the engine: ${errorMessage(error)}`, {}, { cause: error });
+    return new UserError(
+      'closed',
+      `Failed to reach the engine: ${errorMessage(error)}`,
+      {},
+      { cause: error },
+    );
   }
   if (error.code === LSPErrorCodes.RequestCancelled)
     return new UserError('cancelled', `${method} was cancelled`);

@@ -26,7 +26,7 @@ export function causeChain(error: unknown): string {
   const lines: string[] = [];
   let at: unknown = error;
   for (let depth = 0; at !== undefined && depth < 10; depth++) {
-    lines.push(at instanceof Error ? (at.stack ?? at.message) : String(at));
+    lines.push(at instanceof Error ? (at.stack ?? at.message) : JSON.stringify(at));
     at = at instanceof Error ? at.cause : undefined;
   }
   return lines.join('\nCaused by: ');

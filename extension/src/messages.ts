@@ -53,13 +53,21 @@ export const notices = {
   }),
   notTrusted: (): Notice => ({
     severity: 'warning',
-    text: t('This folder is in Restricted Mode, so nothing in it runs. Trust it first if you know where it is from.'),
+    text: t(
+      'This folder is in Restricted Mode, so nothing in it runs. Trust it first if you know where it is from.',
+    ),
     action: actions.trust(),
   }),
-  nothingRunning: (): Notice => ({ severity: 'info', text: t('Nothing is running, so there is nothing to cancel.') }),
+  nothingRunning: (): Notice => ({
+    severity: 'info',
+    text: t('Nothing is running, so there is nothing to cancel.'),
+  }),
   noCards: (project: string): Notice => ({
     severity: 'info',
-    text: t('The project {0} has no cards. Add a folder with a _card.json where its sallyport.json looks for cards.', plain(project)),
+    text: t(
+      'The project {0} has no cards. Add a folder with a _card.json where its sallyport.json looks for cards.',
+      plain(project),
+    ),
   }),
   noRuns: (project: string): Notice => ({
     severity: 'info',
@@ -79,24 +87,33 @@ export const notices = {
   }),
   nothingToReview: (project: string): Notice => ({
     severity: 'info',
-    text: t('The cards of {0} ask for nothing beyond the default: no network, no keys, no files but their inputs.', plain(project)),
+    text: t(
+      'The cards of {0} ask for nothing beyond the default: no network, no keys, no files but their inputs.',
+      plain(project),
+    ),
   }),
   noPersistentScope: (root: string): Notice => ({
     severity: 'warning',
-    text: t('The file system of {0} keeps no birth times, so permissions can’t be bound to this folder and none is accepted. Move the project to a local disk.', plain(root)),
+    text: t(
+      'The file system of {0} keeps no birth times, so permissions can’t be bound to this folder and none is accepted. Move the project to a local disk.',
+      plain(root),
+    ),
   }),
   permissionsWaiting: (project: string, root: string, count: number): Notice => ({
     severity: 'warning',
     text:
       count === 1
         ? t('{0} asks for one permission. The card that asks stays blocked until you decide.', plain(project))
-        : t('{0} asks for {1} permissions. The cards that ask stay blocked until you decide.', plain(project), count),
+        : t(
+            '{0} asks for {1} permissions. The cards that ask stay blocked until you decide.',
+            plain(project),
+            count,
+          ),
     action: actions.review(root),
   }),
   permissionsAccepted: (count: number): Notice => ({
     severity: 'info',
-    text:
-      count === 1 ? t('One permission accepted.') : t('{0} permissions accepted.', count),
+    text: count === 1 ? t('One permission accepted.') : t('{0} permissions accepted.', count),
   }),
   nothingAccepted: (): Notice => ({
     severity: 'info',
@@ -127,8 +144,15 @@ export const notices = {
     severity: 'warning',
     text:
       cards.length === 1
-        ? t('The card {0} did not run: it asks for a permission that you have not accepted.', short(cards[0] ?? ''))
-        : t('{0} cards did not run, because they ask for permissions that you have not accepted: {1}.', cards.length, listed(cards)),
+        ? t(
+            'The card {0} did not run: it asks for a permission that you have not accepted.',
+            short(cards[0] ?? ''),
+          )
+        : t(
+            '{0} cards did not run, because they ask for permissions that you have not accepted: {1}.',
+            cards.length,
+            listed(cards),
+          ),
     action: actions.review(root),
   }),
   runUnknown: (runId: string): Notice => ({
@@ -138,14 +162,22 @@ export const notices = {
   }),
   engineGaveUp: (times: number, minutes: number): Notice => ({
     severity: 'error',
-    text: t('Sallyport’s engine stopped {0} times in {1} minutes and was not started again. Finished results are kept.', times, minutes),
+    text: t(
+      'Sallyport’s engine stopped {0} times in {1} minutes and was not started again. Finished results are kept.',
+      times,
+      minutes,
+    ),
     action: actions.restart(),
   }),
-  engineNotice: (text: string): Notice => ({ severity: 'warning', text: plain(text), action: actions.showLog() }),
+  engineNotice: (text: string): Notice => ({
+    severity: 'warning',
+    text: plain(text),
+    action: actions.showLog(),
+  }),
   engineRestarted: (): Notice => ({ severity: 'info', text: t('Sallyport’s engine was started again.') }),
-  cleaned: (runs: number, freed: string): Notice => ({
+  cleaned: (results: number, freed: string): Notice => ({
     severity: 'info',
-    text: t('Removed {0} runs and freed {1}.', runs, freed),
+    text: t('Removed {0} results and freed {1}.', results, freed),
   }),
   nothingToClean: (used: string): Notice => ({
     severity: 'info',
@@ -153,12 +185,111 @@ export const notices = {
   }),
   folderNotEmpty: (folder: string): Notice => ({
     severity: 'warning',
-    text: t('{0} is not empty. A project is started in an empty folder, so that nothing of yours is overwritten.', plain(folder)),
+    text: t(
+      '{0} is not empty. A project is started in an empty folder, so that nothing of yours is overwritten.',
+      plain(folder),
+    ),
   }),
   notLocal: (folder: string): Notice => ({
     severity: 'warning',
-    text: t('{0} is not on a disk of this machine, so cards can’t run there. Choose a local folder.', plain(folder)),
+    text: t(
+      '{0} is not on a disk of this machine, so cards can’t run there. Choose a local folder.',
+      plain(folder),
+    ),
   }),
+};
+
+/** What a person is asked to choose, as placeholders and titles of pick lists. */
+export const choose = {
+  project: (): string => t('Choose a project'),
+  card: (): string => t('Choose a card'),
+  run: (): string => t('Choose a run'),
+  reviewTitle: (root: string): string => t('Permissions for {0}', plain(root)),
+  review: (): string => t('Select what you allow, then press OK. What you leave out stays closed.'),
+  readFirst: (): string =>
+    t(
+      'Some selected lines are longer than this list shows: read their whole text first (the book at their right).',
+    ),
+  wholeText: (): string => t('Read the whole text'),
+  isNew: (): string => t('asked for'),
+  isAccepted: (): string => t('accepted before'),
+  acceptedBefore: (): string => t('Accepted before – Revoke Permission closes it again'),
+  hiddenCharacters: (): string => t('contains invisible characters, shown escaped'),
+  revokeTitle: (root: string): string => t('Revoke a permission of {0}', plain(root)),
+  revoke: (): string => t('The card is blocked until you accept it again'),
+  newProjectFolder: (): string => t('Start Project Here'),
+};
+
+/** Questions that stop everything else until they are answered: sentence, detail, the one button besides Cancel. */
+export const questions = {
+  newProject: (folder: string, files: readonly string[]) => ({
+    text: t('Start a Sallyport project in {0}?', plain(folder)),
+    detail: t('These files are written: {0}', files.join(', ')),
+    button: t('Start Project'),
+  }),
+  cleanUp: (unused: string, used: string, runs: number) => ({
+    text: t('Free {0} of results that no kept run refers to?', unused),
+    detail: t(
+      'Results and records use {0}; {1} runs are kept. Results of kept runs stay. What is removed can’t be brought back, but cards can run again.',
+      used,
+      runs,
+    ),
+    button: t('Free {0}', unused),
+  }),
+  openNewProject: (folder: string) => ({
+    text: t('The project is in {0}. Open it?', plain(folder)),
+    detail: t('This window changes to the project’s folder.'),
+    button: t('Open'),
+  }),
+};
+
+/** Words of views, status bar and progress. */
+export const labels = {
+  reachesNothing: (): string => t('Reaches only its inputs'),
+  reachesNothingTooltip: (): string =>
+    t('No network, no keys, no files but its inputs. This is the default.'),
+  accepted: (): string => t('accepted'),
+  notAccepted: (): string => t('not accepted'),
+  manifestErrors: (count: number): string =>
+    count === 1 ? t('Its manifest has one error') : t('Its manifest has {0} errors', count),
+  blockedBy: (count: number): string =>
+    count === 1
+      ? t('Blocked: one permission is not accepted')
+      : t('Blocked: {0} permissions are not accepted', count),
+  input: (name: string): string => t('Input {0}', plain(name)),
+  output: (name: string): string => t('Output {0}', plain(name)),
+  fromCard: (type: string, from: string): string => t('{0} from {1}', type, plain(from)),
+  notWired: (type: string, optional: boolean): string =>
+    optional ? t('{0}, optional, not connected', type) : t('{0}, not connected', type),
+  shown: (type: string): string => t('{0}, shown as a view', type),
+  lastRun: (when: string): string => t('Last run {0}', when),
+  ranFor: (run: string, wait: string, bytes: string): string =>
+    t('ran {0}, waited {1}, wrote {2}', run, wait, bytes),
+  review: (): string => t('Review Permissions'),
+  openManifest: (): string => t('Open Manifest'),
+  openRun: (): string => t('Open Run View'),
+  restrictedView: (): string => t('Restricted Mode: look, but nothing runs until you trust this folder.'),
+  doctorRuns: (): string => t('Trying what this machine can seal …'),
+  showOlder: (): string => t('Show older runs'),
+  cards: (count: number): string => (count === 1 ? t('one card') : t('{0} cards', count)),
+  fromCache: (count: number): string => t('{0} from cache', count),
+  spokenCard: (title: string, description: string, waiting: number): string =>
+    waiting === 0
+      ? `${title}, ${description}`
+      : t('{0}, {1}, {2} permissions not accepted', title, description, waiting),
+  runningTitle: (project: string): string => t('Running {0}', plain(project)),
+  runningDetail: (done: number, total: number): string => t('{0} of {1} cards', done, total),
+  statusIdle: (): string => t('Sallyport'),
+  statusRunning: (done: number, total: number): string => t('Sallyport {0}/{1}', done, total),
+  statusFailed: (count: number): string => t('{0} failed', count),
+  statusBlocked: (count: number): string => t('{0} blocked', count),
+  statusProblems: (count: number): string => t('{0} with errors', count),
+  statusDone: (count: number): string => t('{0} done', count),
+  statusStopped: (): string => t('Sallyport stopped'),
+  statusStoppedTooltip: (): string => t('Sallyport’s engine stopped too often. Press to start it again.'),
+  statusRestricted: (): string => t('Sallyport: Restricted Mode'),
+  statusTooltip: (project: string): string => t('{0} – open the canvas', plain(project)),
+  statusReviewTooltip: (project: string): string => t('{0} – review permissions', plain(project)),
 };
 
 /** The words for an error; undefined where a person cancelled, which needs none. */
@@ -171,7 +302,11 @@ export function errorNotice(error: unknown): Notice | undefined {
     };
   }
   const { data } = error;
-  const fail = (text: string, action?: Action): Notice => ({ severity: 'error', text, ...(action && { action }) });
+  const fail = (text: string, action?: Action): Notice => ({
+    severity: 'error',
+    text,
+    ...(action && { action }),
+  });
   switch (error.code) {
     case 'cancelled':
       return undefined;
@@ -180,41 +315,76 @@ export function errorNotice(error: unknown): Notice | undefined {
     case 'no-project':
       return notices.noProject();
     case 'closed':
-      return fail(t('Sallyport’s engine is not running, so this could not be done. Finished results are kept.'), actions.restart());
+      return fail(
+        t('Sallyport’s engine is not running, so this could not be done. Finished results are kept.'),
+        actions.restart(),
+      );
     case 'timeout':
-      return fail(t('Sallyport’s engine did not answer in time. It may be busy; try again, or restart it.'), actions.restart());
+      return fail(
+        t('Sallyport’s engine did not answer in time. It may be busy; try again, or restart it.'),
+        actions.restart(),
+      );
     case 'bad-message':
-      return fail(t('Sallyport’s parts do not understand each other. Reload the window; reinstall Sallyport if it stays so.'), actions.showLog());
+      return fail(
+        t(
+          'Sallyport’s parts do not understand each other. Reload the window; reinstall Sallyport if it stays so.',
+        ),
+        actions.showLog(),
+      );
     case 'too-large':
       return fail(t('{0} is too large: {1}.', thing(data), sentence(error)));
     case 'not-found':
       return fail(t('{0} is not there any more: {1}.', thing(data), sentence(error)));
     case 'conflict':
-      return fail(t('{0} has changed since it was shown: {1}. Look again and repeat.', thing(data), sentence(error)));
+      return fail(
+        t('{0} has changed since it was shown: {1}. Look again and repeat.', thing(data), sentence(error)),
+      );
     case 'bad-project':
       return fail(t('The project has errors, so it does not run: {0}.', sentence(error)), actions.problems());
     case 'permission-needed':
-      return fail(t('A card asks for a permission that you have not accepted: {0}.', sentence(error)), { title: t('Review'), command: 'sallyport.reviewPermissions' });
+      return fail(t('A card asks for a permission that you have not accepted: {0}.', sentence(error)), {
+        title: t('Review'),
+        command: 'sallyport.reviewPermissions',
+      });
     case 'isolation-missing':
-      return fail(t('This machine can’t seal cards, so they are not run: {0}.', sentence(error)), actions.doctor());
+      return fail(
+        t('This machine can’t seal cards, so they are not run: {0}.', sentence(error)),
+        actions.doctor(),
+      );
     case 'interpreter-missing':
       return fail(t('A program that cards need is missing: {0}.', sentence(error)), actions.doctor());
     case 'store-damaged':
       return fail(t('Sallyport’s own records are damaged: {0}.', sentence(error)), actions.showLog());
     case 'disk-full':
-      return fail(t('The disk is full: {0}. Free some space; nothing half-written was kept.', sentence(error)), actions.cleanUp());
+      return fail(
+        t('The disk is full: {0}. Free some space; nothing half-written was kept.', sentence(error)),
+        actions.cleanUp(),
+      );
     case 'unreadable':
-      return fail(t('{0} can’t be read: {1}. Check that it exists and that you may read it.', thing(data), sentence(error)));
+      return fail(
+        t(
+          '{0} can’t be read: {1}. Check that it exists and that you may read it.',
+          thing(data),
+          sentence(error),
+        ),
+      );
     case 'unsafe-path':
-      return fail(t('{0} leads outside the folder it belongs to and was refused: {1}.', thing(data), sentence(error)));
+      return fail(
+        t('{0} leads outside the folder it belongs to and was refused: {1}.', thing(data), sentence(error)),
+      );
     case 'internal':
-      return fail(t('Sallyport could not do that because of a mistake of its own. The log has the details.'), actions.showLog());
+      return fail(
+        t('Sallyport could not do that because of a mistake of its own. The log has the details.'),
+        actions.showLog(),
+      );
   }
 }
 
 /** A card's state as a word. */
-export function cardStateWord(state: CardState | 'none', cached = false): string {
+export function cardStateWord(state: CardState | 'none' | 'problem', cached = false): string {
   switch (state) {
+    case 'problem':
+      return t('has errors');
     case 'queued':
       return t('waiting');
     case 'running':
@@ -354,7 +524,10 @@ function changeWord(part: KeyPartChange['part']): string {
 
 /** Names up to the third, then how many more. */
 function listed(names: readonly string[]): string {
-  const first = names.slice(0, 3).map((name) => short(name, 40)).join(', ');
+  const first = names
+    .slice(0, 3)
+    .map((name) => short(name, 40))
+    .join(', ');
   return names.length <= 3 ? first : t('{0} and {1} more', first, names.length - 3);
 }
 

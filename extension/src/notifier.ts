@@ -11,7 +11,10 @@ export interface Notifier {
   showError(error: unknown): Promise<void>;
 }
 
-export function createNotifier(log: Log, runCommand: (id: string, ...args: unknown[]) => Promise<void>): Notifier {
+export function createNotifier(
+  log: Log,
+  runCommand: (id: string, ...args: unknown[]) => Promise<void>,
+): Notifier {
   const show = async (notice: Notice): Promise<void> => {
     const { text, action } = notice;
     const buttons = action ? [action.title] : [];

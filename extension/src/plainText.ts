@@ -18,7 +18,7 @@ export function hasHidden(value: string): boolean {
 /** `plain`, on one line of at most `length` characters, for places where the whole text stands elsewhere. */
 export function short(value: string, length = 60): string {
   const text = plain(value);
-  const characters = [...text];
+  const characters = Array.from(text);
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`;
 }
 

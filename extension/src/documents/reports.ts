@@ -1,0 +1,48 @@
+import { EventEmitter, languages, Uri, window, workspace, type TextDocumentContentProvider } from 'vscode';
+import type { Disposable } from '../disposable.ts';
+
+/** Read-only documents with text that Sallyport writes. They are in no file and end with the window. */
+export class Reports implements TextDocumentContentProvider, Disposable {
+  readonly #texts = new Map<string, string>();
+  readonly #changed = new EventEmitter<Uri>();
+  readonly #registrations: Disposable[];
+
+  constructor() {
+    this.#registrations = [
+      workspace.registerTextDocumentContentProvider(reportScheme, this),
+      workspace.onDidCloseTextDocument((document) => {
+        if (document.uri.scheme === reportScheme) this.#texts.delete(document.uri.path);
+      }),
+    ];
+  }
+
+  readonly onDidChange = this.#changed.event;
+
+  /** Shows the text under a title; a report that is open under the same title is replaced. */
+  async show(
+    title: string,
+    text: string,
+    options: { preserveFocus?: boolean; preview?: boolean } = {},
+  ): Promise<void> {
+    const uri = Uri.from({ scheme: reportScheme, path: `/${title.replaceAll('/', '∕')}` });
+    this.#texts.set(uri.path, text);
+    this.#changed.fire(uri);
+    const document = await workspace.openTextDocument(uri);
+    await languages.setTextDocumentLanguage(document, 'plaintext');
+    await window.showTextDocument(document, {
+      preview: options.preview ?? true,
+      preserveFocus: options.preserveFocus ?? false,
+    });
+  }
+
+  provideTextDocumentContent(uri: Uri): string {
+    return this.#texts.get(uri.path) ?? '';
+  }
+
+  dispose(): void {
+    for (const each of this.#registrations) each.dispose();
+    this.#changed.dispose();
+  }
+}
+
+export const reportScheme = 'sallyport-report';

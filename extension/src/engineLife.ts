@@ -1,0 +1,55 @@
+import { workspace } from 'vscode';
+import { together, type Disposable } from './disposable.ts';
+import type { EngineState } from './engineClient.ts';
+import { notices } from './messages.ts';
+import { restartLimits } from './restartPolicy.ts';
+import type { Services } from './services.ts';
+
+/**
+ * When the engine lives: from the first moment that a project is open or a command needs it. Tells it of trust, keeps
+ * what is shown in step with it, and says so where it died for good.
+ */
+export function registerEngineLife(services: Services): Disposable {
+  const { engine, projects, presence, commands, notifier, log } = services;
+  const quietly = (what: string, work: Promise<unknown>): void => {
+    work.catch((error: unknown) => log.error(what, error));
+  };
+  let wasRunning = false;
+
+  const onState = (state: EngineState): void => {
+    quietly('Failed to set a context', commands.setContext('sallyport.engineStopped', state === 'gave-up'));
+    if (state === 'running') {
+      wasRunning = true;
+      if (workspace.isTrusted)
+        quietly('Failed to tell of trust', engine.notify('trust/set', { trusted: true }));
+      if (presence.isPresent) quietly('Failed to list the projects', projects.projects());
+    } else if (state === 'gave-up') {
+      projects.forget(true);
+      void notifier.show(notices.engineGaveUp(restartLimits.deaths, restartLimits.windowMinutes));
+    } else if (wasRunning) {
+      projects.forget(false);
+    }
+  };
+  const onPresence = (isPresent: boolean): void => {
+    quietly('Failed to set a context', commands.setContext('sallyport.hasProject', isPresent));
+    if (isPresent && engine.state !== 'gave-up') quietly('Failed to list the projects', projects.refresh());
+  };
+
+  quietly('Failed to look for projects', presence.check());
+  return together(
+    engine.onDidChangeState(onState),
+    presence.onDidChange(onPresence),
+    engine.on('engine/notice', ({ code, message }) => {
+      log.warn(`${code}: ${message}`);
+      void notifier.show(notices.engineNotice(message));
+    }),
+    workspace.onDidGrantWorkspaceTrust(() =>
+      quietly('Failed to tell of trust', engine.notify('trust/set', { trusted: true })),
+    ),
+    commands.register('sallyport.restartEngine', async () => {
+      await engine.restart();
+      void notifier.show(notices.engineRestarted());
+    }),
+    commands.register('sallyport.showLog', () => log.show()),
+  );
+}

@@ -1,0 +1,34 @@
+import type { ExtensionContext } from 'vscode';
+import { registerApprovals } from './approvals/registerApprovals.ts';
+import { registerCareCommands } from './commands/careCommands.ts';
+import { registerNewProject } from './commands/newProject.ts';
+import { registerOpenCommands } from './commands/openCommands.ts';
+import { registerRunCommands } from './commands/runCommands.ts';
+import { registerEngineLife } from './engineLife.ts';
+import { createServices, type Register } from './services.ts';
+import { registerViews } from './views/registerViews.ts';
+
+/** Everything that Sallyport does in the window, each in its own file. */
+const features: readonly Register[] = [
+  registerEngineLife,
+  registerRunCommands,
+  registerOpenCommands,
+  registerCareCommands,
+  registerNewProject,
+  registerApprovals,
+  registerViews,
+];
+
+let stop: (() => Promise<void>) | undefined;
+
+/** Wires the features. Reads no file and starts no process: what it leaves to later is `registerEngineLife`'s. */
+export function activate(context: ExtensionContext): void {
+  const { services, owned } = createServices(context);
+  context.subscriptions.push(...owned, ...features.map((register) => register(services)));
+  stop = () => services.engine.dispose();
+}
+
+/** Resolves when the engine's process is gone. */
+export async function deactivate(): Promise<void> {
+  await stop?.();
+}

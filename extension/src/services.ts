@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import { workspace, type ExtensionContext, type Uri } from 'vscode';
+import { PermissionReviewer } from './approvals/reviewPermissions.ts';
+import { CommandRegistry } from './commandRegistry.ts';
+import { Reports } from './documents/reports.ts';
+import { EngineClient, type OpenConnection } from './engineClient.ts';
+import { createLog, type Log } from './log.ts';
+import { createNotifier, type Notifier } from './notifier.ts';
+import { ProjectPicker } from './project/pickProject.ts';
+import { ProjectPresence } from './project/projectPresence.ts';
+import { ProjectStore } from './project/projectStore.ts';
+import { createRestartPolicy } from './restartPolicy.ts';
+import { RunStarter } from './runs/runStarter.ts';
+import { Selection } from './selection.ts';
+import { createSettings } from './settings.ts';
+import type { Disposable } from './disposable.ts';
+
+/** What features are wired from. A class never takes this: it takes the few services that it names. */
+export interface Services {
+  readonly extensionUri: Uri;
+  readonly log: Log;
+  readonly commands: CommandRegistry;
+  readonly notifier: Notifier;
+  readonly engine: EngineClient;
+  readonly presence: ProjectPresence;
+  readonly projects: ProjectStore;
+  readonly picker: ProjectPicker;
+  readonly runs: RunStarter;
+  readonly reports: Reports;
+  readonly reviewer: PermissionReviewer;
+  readonly selection: Selection;
+}
+
+/** A feature: registers itself and answers with what undoes that. */
+export type Register = (services: Services) => Disposable;
+
+/** Creates every service, in order. Starts nothing: the engine comes with the first call. */
+export function createServices(context: ExtensionContext): { services: Services; owned: Disposable[] } {
+  const log = createLog();
+  const commands: CommandRegistry = new CommandRegistry((id, error) => {
+    log.info(`${id} did not finish`);
+    void notifier.showError(error);
+  });
+  const notifier = createNotifier(log, (id, ...args) => commands.runBuiltin(id, ...args));
+  const open: OpenConnection = async (events) => {
+    const { openLanguageClient } = await import('./languageClientConnection.ts');
+    return openLanguageClient(
+      {
+        enginePath: join(context.extensionPath, 'dist', 'engine.mjs'),
+        options: { home: context.globalStorageUri.fsPath, trusted: workspace.isTrusted },
+        channel: log.channel,
+        startTimeoutMs: 30_000,
+      },
+      events,
+    );
+  };
+  const engine = new EngineClient({
+    open,
+    policy: createRestartPolicy(),
+    log,
+    now: () => performance.now(),
+    wait: (ms) => wait(ms),
+  });
+  const presence = new ProjectPresence((error) => log.error('A listener failed', error));
+  const projects = new ProjectStore(engine, log);
+  const reports = new Reports();
+  const services: Services = {
+    extensionUri: context.extensionUri,
+    log,
+    commands,
+    notifier,
+    engine,
+    presence,
+    projects,
+    picker: new ProjectPicker(projects, presence),
+    runs: new RunStarter(engine, projects, commands, notifier, createSettings()),
+    reports,
+    reviewer: new PermissionReviewer(engine, reports, notifier),
+    selection: new Selection(),
+  };
+  return { services, owned: [log.channel, presence, projects, reports] };
+}

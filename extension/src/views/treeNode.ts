@@ -1,0 +1,24 @@
+import type { CommandId } from '../commandIds.ts';
+
+/** One line of a tree view as data, so that trees are built and tested without VS Code. Texts are already plain. */
+export interface TreeNode {
+  /** Stable over rebuilds and unique in its tree: expansion and selection hang on it. */
+  readonly id: string;
+  readonly label: string;
+  readonly description?: string;
+  readonly tooltip?: string;
+  /** What a screen reader says: label and description with the state in words. */
+  readonly spoken?: string;
+  readonly icon?: { readonly name: string; readonly color?: string };
+  /** What menus ask for (`viewItem`). */
+  readonly kind: string;
+  /** What a press on the line does; its argument is the node. */
+  readonly command?: { readonly id: CommandId; readonly title: string };
+  readonly isExpanded?: boolean;
+  readonly children?: readonly TreeNode[] | (() => Promise<readonly TreeNode[]>);
+  /** What commands are given: see `commandTarget.ts`. */
+  readonly root?: string;
+  readonly card?: string;
+  readonly runId?: string;
+  readonly permissionKey?: string;
+}
