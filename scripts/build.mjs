@@ -3,6 +3,7 @@ import { build, context } from 'esbuild';
 import { copyFile, mkdir, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { argv, exit } from 'node:process';
+import { loadHelpers } from '../remote-agent/src/helpers.ts';
 
 const watch = argv.includes('--watch');
 const production = argv.includes('--production');
@@ -63,6 +64,7 @@ export const targets = [
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
     target: 'node20',
+    define: { bundledHelpers: JSON.stringify(loadHelpers()), 'import.meta.dirname': '__dirname' },
   },
   {
     ...browserTarget,
@@ -90,6 +92,7 @@ async function copyAssets() {
     .resolve('@jitl/quickjs-ng-wasmfile-release-sync/package.json')
     .replace('package.json', 'dist/emscripten-module.wasm');
   await copyFile(variant, `${outdir}/quickjs.wasm`);
+  await copyFile('sandbox-worker/src/guest.js', `${outdir}/quickjs-guest.js`);
 }
 
 export async function buildAll(options = {}) {

@@ -1,0 +1,3 @@
+import sallyport from './index.cjs';
+
+export const { inputs, outputs, params, progress } = sallyport;
