@@ -282,7 +282,8 @@
           send('progress', String(Number(fraction)), stringify(String(text))),
         ),
       });
-      defineProperty(globalThis, 'sallyport', { value: sallyport });
+      // Configurable, as the card that warms the instance up comes first.
+      defineProperty(globalThis, 'sallyport', { value: sallyport, configurable: true });
       const { default: main } = await import(entry);
       if (typeof main !== 'function') throw new BadEntry(`${entry} has no function as its default export`);
       const result = (await main(sallyport)) ?? {};

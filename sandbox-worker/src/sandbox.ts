@@ -26,6 +26,28 @@ const pageBytes = 65_536;
 const initialPages = 256;
 /** No card's module can have this name, as it has no extension: QuickJS keeps what it once loaded. */
 const warmUpModule = `${guestName}/warm-up`;
+
+/**
+ * A card of our own that goes through what a real one will go through, so that no code of the thread or the instance is
+ * compiled while a person waits.
+ */
+export const warmUpJob: JsCardJob = {
+  cardId: 'warm-up',
+  modules: {
+    [warmUpModule]:
+      'export default async ({ inputs, params, log }) => { log(params); return { a: inputs.a, b: inputs.b }; };',
+  },
+  entry: warmUpModule,
+  inputs: { a: { type: 'json', text: '[1]' }, b: { type: 'table', text: 'x\n1\n' } },
+  outputs: [
+    { port: 'a', type: 'json', optional: false },
+    { port: 'b', type: 'table', optional: false },
+  ],
+  params: '{}',
+  deadlineMs: 10_000,
+  outputBytes: 1000,
+  logBytes: 1000,
+};
 /** Below this share of its memory an instance that failed without a word did not fail for want of memory. */
 const fullShare = 0.9;
 
@@ -74,7 +96,6 @@ export class Sandbox {
     this.#runCard = this.#context.unwrapResult(
       this.#context.callFunction(guest, this.#context.undefined, send, receive),
     );
-    this.#warmUp();
   }
 
   /** Bytes that the instance's memory has grown to. */
@@ -133,12 +154,12 @@ export class Sandbox {
     return end('exception', 'The card waits for a promise that nothing will settle');
   }
 
-  /** Runs what every card runs, so that the first module of a standby instance is not also the first of its kind. */
-  #warmUp(): void {
-    this.#modules = new Map([[warmUpModule, 'export default async () => ({});']]);
-    this.#context.evalCode(`import("${warmUpModule}")`, guestName, { type: 'global' });
-    this.#runtime.executePendingJobs(jobsPerBatch);
+  /** Makes the instance ready for its one card again after `warmUpJob`, which leaves nothing that a card could name. */
+  reset(): void {
+    this.#host = undefined;
     this.#modules = new Map();
+    this.#deadline = Infinity;
+    this.#used = false;
   }
 }
 

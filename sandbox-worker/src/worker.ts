@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { Channel } from '../../protocol/src/channel.ts';
+import { Channel, type Transport } from '../../protocol/src/channel.ts';
 import { limits } from '../../protocol/src/limits.ts';
 import { portTransport } from '../../protocol/src/portTransport.ts';
 import { workerEvents, workerSide, type SandboxWorkerData } from '../../protocol/src/worker.ts';
 import { LogPump } from './logPump.ts';
-import { createSandbox } from './sandbox.ts';
+import { createSandbox, warmUpJob } from './sandbox.ts';
 
 /** Milliseconds between two reports of progress. */
 const progressEveryMs = 50;
@@ -14,11 +14,14 @@ const port = parentPort;
 const now = () => performance.now();
 keepUtc();
 const sandbox = await createSandbox({ ...(workerData as SandboxWorkerData<WebAssembly.Module>), now });
-const channel = new Channel(
-  portTransport(port, () => port.close()),
-  workerEvents,
-  {
+await warmUp();
+serve(portTransport(port, () => port.close())).notify('worker/ready', {});
+
+/** Answers `card/run` on a transport. */
+function serve(transport: Transport) {
+  const channel = new Channel(transport, workerEvents, {
     local: workerSide,
+    notificationHandlers: {},
     requestHandlers: {
       'card/run': (job) => {
         const pump = new LogPump({
@@ -40,10 +43,27 @@ const channel = new Channel(
         return result;
       },
     },
-    notificationHandlers: {},
-  },
-);
-channel.notify('worker/ready', {});
+  });
+  return channel;
+}
+
+/** Sends the warm-up card through a channel that leads nowhere. Throws where it fails: such an instance must not serve. */
+async function warmUp(): Promise<void> {
+  const answer = await new Promise<unknown>((resolve) => {
+    serve({
+      // Later: the channel is still being made.
+      start: (onMessage) =>
+        queueMicrotask(() => onMessage({ jsonrpc: '2.0', id: 1, method: 'card/run', params: warmUpJob })),
+      send: (message) => {
+        if (typeof message === 'object' && message !== null && 'id' in message) resolve(message);
+      },
+      close: () => undefined,
+    });
+  });
+  if (!JSON.stringify(answer).includes('"kind":"ok"'))
+    throw new Error(`Failed to start QuickJS: ${JSON.stringify(answer)}`);
+  sandbox.reset();
+}
 
 /** The instance asks this thread's `Date` for the local time: a card's result must not hang on where it runs. */
 function keepUtc(): void {
