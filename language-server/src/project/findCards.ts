@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '../../../protocol/src/limits.ts';
 import type { CardPattern } from '../manifests/checkProject.ts';
@@ -27,13 +27,20 @@ export interface FoundCards {
   readonly problems: readonly Problem[];
 }
 
-/** Finds the folders of cards. No link is followed anywhere below the project's folder. */
-export function findCards(root: string, patterns: readonly CardPattern[]): FoundCards {
+/**
+ * Finds the folders of cards: those with something at the path of a manifest, which `isManifest` says. No link is
+ * followed anywhere below the project's folder.
+ */
+export function findCards(
+  root: string,
+  patterns: readonly CardPattern[],
+  isManifest: (path: string) => boolean,
+): FoundCards {
   const cards = new Map<string, FoundCard>();
   const duplicates = new Map<string, string>();
   const problems: Problem[] = [];
   for (const pattern of patterns) {
-    for (const path of foldersOf(root, pattern, (each) => problems.push(each))) {
+    for (const path of foldersOf(root, pattern, isManifest, (each) => problems.push(each))) {
       const id = path.slice(path.lastIndexOf('/') + 1);
       const known = cards.get(id);
       if (known?.path === path) continue;
@@ -53,7 +60,12 @@ export function findCards(root: string, patterns: readonly CardPattern[]): Found
 }
 
 /** The relative paths of folders with a card's manifest that a pattern names. */
-function foldersOf(root: string, pattern: CardPattern, report: (problem: Problem) => void): string[] {
+function foldersOf(
+  root: string,
+  pattern: CardPattern,
+  isManifest: (path: string) => boolean,
+  report: (problem: Problem) => void,
+): string[] {
   const path = pattern.parts.join('/');
   const blocked = blockedAt(root, pattern.parts);
   if (blocked) {
@@ -65,7 +77,7 @@ function foldersOf(root: string, pattern: CardPattern, report: (problem: Problem
     return [];
   }
   if (!pattern.every) {
-    if (pathKind(join(root, path, cardFile)) !== 'absent') return [path];
+    if (isManifest(join(root, path, cardFile))) return [path];
     report(problem('no-manifest', pattern.at, [path]));
     return [];
   }
@@ -77,7 +89,8 @@ function foldersOf(root: string, pattern: CardPattern, report: (problem: Problem
       const { name } = entry;
       if (isIgnored(name)) continue;
       if (entry.isSymbolicLink()) reportLink(base, name, `${prefix}${name}`, pattern, report);
-      else if (entry.isDirectory() && hasManifest(join(base, name))) folders.push(`${prefix}${name}`);
+      else if (entry.isDirectory() && isManifest(join(base, name, cardFile)))
+        folders.push(`${prefix}${name}`);
     }
     return folders.sort();
   } catch (error) {
@@ -90,15 +103,6 @@ function foldersOf(root: string, pattern: CardPattern, report: (problem: Problem
 /** True for folders that never hold cards: dependencies and hidden ones. */
 export function isIgnored(name: string): boolean {
   return name === 'node_modules' || name.startsWith('.');
-}
-
-/** A folder that can't be looked into counts as a card: its problem is then shown instead of nothing. */
-function hasManifest(folder: string): boolean {
-  try {
-    return lstatSync(join(folder, cardFile), { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
 }
 
 function blockedAt(root: string, parts: readonly string[]): { kind: string; path: string } | undefined {

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { limits } from '../../../protocol/src/limits.ts';
 import {
   checkCardText,
@@ -35,6 +35,8 @@ interface Source<Checked> {
 interface CardState {
   readonly found: FoundCard;
   readonly source: Source<CheckedCard>;
+  /** Absolute, where the entry is a sound path. */
+  readonly entryPath: string | undefined;
   readonly entryKind: PathKind;
   /** Problems of the card alone: text, folder name, entry. */
   readonly own: readonly Problem[];
@@ -76,13 +78,20 @@ export class ProjectState {
     }
     const manifestChanged = source.checked !== this.#source?.checked;
     this.#source = source;
-    this.#found = findCards(this.root, source.checked.patterns);
+    const read = new Map<string, Source<CheckedCard>>();
+    this.#found = findCards(this.root, source.checked.patterns, (path) => {
+      const card = reread(path, this.#cardAt(path)?.source, this.#openText, checkCardText, unreadCard);
+      if (card) read.set(path, card);
+      return card !== undefined;
+    });
     const cards = new Map<string, CardState>();
     let changed =
       manifestChanged || this.#found.cards.size !== this.#cards.size || this.#loaded === undefined;
     for (const found of this.#found.cards.values()) {
-      const before = this.#cards.get(found.id);
-      const state = this.#readCard(found, before?.found.path === found.path ? before : undefined);
+      const card = read.get(found.manifestPath);
+      if (!card) continue;
+      const before = this.#cardAt(found.manifestPath);
+      const state = nextState(found, card, before);
       cards.set(found.id, state);
       changed ||= state.own !== before?.own;
     }
@@ -92,33 +101,24 @@ export class ProjectState {
 
   /** As `refresh`, for one manifest whose editor text changed: nothing else is looked at. */
   update(path: string): boolean {
-    const state = [...this.#cards.values()].find((card) => card.found.manifestPath === path);
-    if (!state) return this.refresh();
-    const next = this.#readCard(state.found, state);
-    this.#cards.set(state.found.id, next);
-    return this.#link(next.own !== state.own);
+    const before = this.#cardAt(path);
+    const source = before && reread(path, before.source, this.#openText, checkCardText, unreadCard);
+    if (!source) return this.refresh();
+    const next = nextState(before.found, source, before);
+    this.#cards.set(before.found.id, next);
+    return this.#link(next.own !== before.own);
   }
 
   /** The line starts of a manifest's text, to place its problems. */
   linesOf(path: string): Uint32Array | undefined {
     if (path === this.#manifestPath) return this.#source?.checked.lines;
-    for (const { found, source } of this.#cards.values()) {
-      if (found.manifestPath === path) return source.checked.lines;
-    }
-    return undefined;
+    return this.#cardAt(path)?.source.checked.lines;
   }
 
-  #readCard(found: FoundCard, before: CardState | undefined): CardState {
-    const source = reread(found.manifestPath, before?.source, this.#openText, checkCardText, unreadCard) ?? {
-      text: undefined,
-      signature: undefined,
-      checked: unreadCard(problem('unreadable', startOfFile, ['ENOENT'])),
-    };
-    const entryKind = kindOfEntry(found.folder, source.checked);
-    if (before && source.checked === before.source.checked && entryKind === before.entryKind) {
-      return { ...before, source };
-    }
-    return { found, source, entryKind, own: ownProblems(found, source.checked, entryKind) };
+  /** The card whose manifest is at `path`. */
+  #cardAt(path: string): CardState | undefined {
+    const card = this.#cards.get(basename(dirname(path)));
+    return card?.found.manifestPath === path ? card : undefined;
   }
 
   /** Puts cards, wires and what is wrong between them together. Cards that did not change stay the same objects. */
@@ -174,6 +174,15 @@ export class ProjectState {
   }
 }
 
+function nextState(found: FoundCard, source: Source<CheckedCard>, before: CardState | undefined): CardState {
+  const same = before && source.checked === before.source.checked;
+  const entryPath = same ? before.entryPath : pathOfEntry(found.folder, source.checked);
+  const entryKind = entryPath === undefined ? 'absent' : pathKind(entryPath);
+  if (same && entryKind === before.entryKind)
+    return source === before.source ? before : { ...before, source };
+  return { found, source, entryPath, entryKind, own: ownProblems(found, source.checked, entryKind) };
+}
+
 /** What a manifest says now, the same object where nothing changed; undefined where there is none. */
 function reread<Checked>(
   path: string,
@@ -223,10 +232,9 @@ function unreadProject(found: Problem): CheckedProject {
   return { manifest: null, problems: [found], lines: oneLine, patterns: [] };
 }
 
-function kindOfEntry(folder: string, { facts }: CheckedCard): PathKind {
+function pathOfEntry(folder: string, { facts }: CheckedCard): string | undefined {
   const parts = facts.entry && insideParts(facts.entry.path);
-  if (!parts) return 'absent';
-  return pathKind(join(folder, ...parts));
+  return parts && join(folder, ...parts);
 }
 
 function ownProblems(found: FoundCard, checked: CheckedCard, entryKind: PathKind): Problem[] {
