@@ -1,0 +1,77 @@
+import { isAbsolute, join, normalize } from 'node:path';
+import type { Reason } from '../../../protocol/src/engine.ts';
+import type { CardManifest } from '../../../protocol/src/manifests.ts';
+import { wholeNetwork, type Permission } from '../../../protocol/src/permissions.ts';
+import type { JobAccess } from '../../../protocol/src/runner.ts';
+
+/** What a job gets where its card asks for nothing. */
+export const closedAccess: JobAccess = { network: { kind: 'none' }, hostFolders: [] };
+
+/**
+ * What the runner opens for a card whose permissions were all accepted. A permission that no runner can give yet is a
+ * refusal, never left out: a card must not run with less than it was written for and call that success.
+ */
+export function toAccess(
+  asked: readonly Permission[],
+  runtime: CardManifest['runtime'],
+  root: string,
+  userFolder: string,
+): { access: JobAccess } | { refused: Reason } {
+  if (runtime === 'js' && asked.length > 0) {
+    return refuse(
+      'a js card has no way to the network, files or secrets',
+      'Remove its permissions, or use the runtime node.',
+    );
+  }
+  const hosts: string[] = [];
+  const hostFolders: { path: string; name: string; write: boolean }[] = [];
+  let projectRoot: string | undefined;
+  for (const permission of asked) {
+    switch (permission.name) {
+      case 'network':
+        hosts.push(permission.host);
+        break;
+      case 'unsandboxed':
+        projectRoot = root;
+        break;
+      case 'hostFolder': {
+        const path = absolute(permission.path, userFolder);
+        if (path === undefined) {
+          return refuse(
+            `the shared folder ${permission.path} is not an absolute path`,
+            'Write it from / or from ~/ on.',
+          );
+        }
+        hostFolders.push({ path, name: permission.mount, write: permission.write });
+        break;
+      }
+      case 'environmentSource':
+      case 'execution':
+      case 'vaultItem':
+      case 'generate':
+      case 'storage':
+      case 'models':
+      case 'package':
+        return refuse(
+          `this version can’t give a card the permission “${permission.name}”`,
+          'Remove it from _card.json.',
+        );
+    }
+  }
+  const network: JobAccess['network'] = hosts.includes(wholeNetwork)
+    ? { kind: 'all' }
+    : hosts.length > 0
+      ? { kind: 'hosts', hosts }
+      : { kind: 'none' };
+  return { access: { network, hostFolders, ...(projectRoot === undefined ? {} : { projectRoot }) } };
+}
+
+function refuse(detail: string, remedy: string): { refused: Reason } {
+  return { refused: { kind: 'bad-card', detail, remedy } };
+}
+
+function absolute(path: string, userFolder: string): string | undefined {
+  if (path === '~') return userFolder;
+  if (path.startsWith('~/')) return join(userFolder, path.slice(2));
+  return isAbsolute(path) ? normalize(path) : undefined;
+}

@@ -1,0 +1,505 @@
+import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
+import { canonicalJson, type Json } from '../../../protocol/src/canonicalJson.ts';
+import type { CardStatus, Reason, RunState } from '../../../protocol/src/engine.ts';
+import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
+import type { JobResult } from '../../../protocol/src/runner.ts';
+import type { Accepted } from '../permissions/review.ts';
+import type { CardJob, CardRunner } from '../runners/cardRunner.ts';
+import type { StoredOutput } from '../store/resultRecords.ts';
+import { cardRunId, type CardRunRecord } from '../store/runRecords.ts';
+import type { Store } from '../store/store.ts';
+import type { KeyInput } from './cacheKey.ts';
+import {
+  gate,
+  judge,
+  needsOf,
+  resolveInputs,
+  type JudgeContext,
+  type RunPlace,
+  type Verdict,
+} from './judge.ts';
+import { LogWriter } from './logWriter.ts';
+import { toEnding, unknownEnding, type Ending } from './outcome.ts';
+import type { Why } from './plan.ts';
+import { Schedule } from './schedule.ts';
+import type { Slots } from './slots.ts';
+import type { FrozenCard, Snapshot } from './snapshot.ts';
+
+export interface Clock {
+  /** Milliseconds since the epoch: for showing. */
+  now(): number;
+  /** Milliseconds that only grow: for durations. */
+  monotonic(): number;
+}
+
+/** What a run needs from around it. */
+export interface RunSurroundings {
+  readonly store: Store;
+  readonly slots: Slots;
+  readonly clock: Clock;
+  readonly runnerFor: (runtime: FrozenCard['runtime']) => CardRunner;
+  /** Read anew each time: a person may take a permission back while a run goes on. */
+  readonly accepted: (root: string) => Accepted;
+  readonly isTrusted: () => boolean;
+  readonly hasBlob: (digest: string) => boolean;
+  readonly find: JudgeContext['find'];
+  /** Told of every card whose status changed, at most a few times a second and at the end. */
+  readonly onDelta: (cards: { id: string; status: CardStatus }[]) => void;
+  readonly onLog: (cardRunId: string, totalLines: number) => void;
+  readonly onProblem: (error: unknown) => void;
+}
+
+export interface RunInput {
+  readonly id: string;
+  readonly seq: number;
+  readonly snapshot: Snapshot;
+  readonly place: RunPlace;
+  readonly ignoresCache: (card: string) => boolean;
+  readonly why: Why;
+}
+
+interface Entry {
+  readonly card: FrozenCard;
+  readonly index: number;
+  record: CardRunRecord;
+}
+
+type RunVerdict = Extract<Verdict, { kind: 'run' }>;
+
+/**
+ * One run, from its frozen snapshot to the end of its last card. Every step (what ended, what that makes ready, what
+ * comes from the cache, what is skipped) is one transaction: a process killed between two steps has lost neither.
+ */
+export class ActiveRun {
+  /** Settles when the run is over and stored. Never rejects. */
+  readonly finished: Promise<RunState>;
+  readonly root: string;
+  readonly #around: RunSurroundings;
+  readonly #input: RunInput;
+  readonly #entries: Map<string, Entry>;
+  readonly #schedule: Schedule;
+  readonly #produced = new Map<string, ReadonlyMap<string, ArtifactRef>>();
+  readonly #abort = new AbortController();
+  readonly #unsaved = new Set<Entry>();
+  readonly #untold = new Set<Entry>();
+  #launches: (() => Promise<void>)[] = [];
+  #inFlight = 0;
+  #isOver = false;
+  #deltaTimer: NodeJS.Timeout | undefined;
+  #settle: (state: RunState) => void = () => undefined;
+
+  constructor(around: RunSurroundings, input: RunInput) {
+    const { cards, root } = input.snapshot;
+    this.#around = around;
+    this.#input = input;
+    this.root = root;
+    this.#entries = new Map(
+      cards.map((card, index) => [card.id, { card, index, record: queuedRecord(input.id, card, index) }]),
+    );
+    this.#schedule = new Schedule(cards.map((card) => ({ id: card.id, needs: needsOf(card) })));
+    this.finished = new Promise((resolve) => (this.#settle = resolve));
+  }
+
+  /** Stores all cards, settles what the cache, the gate and the faults decide at once, and starts the rest. */
+  begin(): void {
+    this.#step(() => {
+      const context = this.#context();
+      for (const entry of this.#entries.values()) this.#unsaved.add(entry);
+      this.#stopAll(
+        [...this.#entries.values()].flatMap((entry) => {
+          const refusal = gate(entry.card, context);
+          return refusal ? [[entry, stopped(refusal)] as const] : [];
+        }),
+      );
+    });
+  }
+
+  /** Ends what runs and starts nothing more. The run is over when `finished` settles. */
+  cancel(): void {
+    this.#abort.abort();
+    if (this.#inFlight === 0 && !this.#isOver) this.#step(() => this.#dropRemaining());
+  }
+
+  /** The current status of a card, progress included. */
+  statusOf(card: string): CardStatus | undefined {
+    return this.#entries.get(card)?.record.status;
+  }
+
+  #step(change: () => void): void {
+    if (this.#isOver) return;
+    try {
+      this.#around.store.database.transaction(() => {
+        change();
+        this.#advance();
+        this.#save();
+        if (this.#inFlight + this.#launches.length === 0) this.#end();
+      });
+    } catch (error) {
+      this.#break(error);
+      return;
+    }
+    const launches = this.#launches;
+    this.#launches = [];
+    for (const launch of launches) {
+      this.#inFlight += 1;
+      void launch();
+    }
+    this.#tell();
+  }
+
+  #advance(): void {
+    const context = this.#context();
+    for (let ready = this.#schedule.takeReady(); ready.length > 0; ready = this.#schedule.takeReady()) {
+      for (const id of ready) {
+        const entry = this.#entries.get(id);
+        if (entry) this.#visit(entry, context);
+      }
+    }
+  }
+
+  #visit(entry: Entry, context: JudgeContext): void {
+    if (this.#abort.signal.aborted) {
+      this.#stop(entry, cancelledEnding);
+      return;
+    }
+    const resolved = resolveInputs(entry.card, this.#produced);
+    if ('missing' in resolved) {
+      const detail = `its source ${resolved.missing.card}/${resolved.missing.port} was not written`;
+      this.#stop(entry, { state: 'skipped', reason: upstream(detail), exitCode: null });
+      return;
+    }
+    const verdict = judge(entry.card, resolved.inputs, context);
+    switch (verdict.kind) {
+      case 'blocked':
+      case 'refused':
+        this.#stop(entry, stopped(verdict));
+        return;
+      case 'cached': {
+        const { outputs, id } = verdict.result;
+        this.#update(
+          entry,
+          { state: 'done', cached: true, outputBytes: sumBytes(outputs) },
+          { key: verdict.key, result: id },
+        );
+        this.#succeed(entry, outputs);
+        return;
+      }
+      case 'run': {
+        this.#around.store.results.saveParts(verdict.key, canonicalJson(verdict.parts as unknown as Json));
+        this.#update(entry, {}, { key: verdict.key, why: this.#input.why(entry.card, verdict) });
+        this.#launches.push(() => this.#launch(entry, verdict, resolved.inputs));
+      }
+    }
+  }
+
+  async #launch(entry: Entry, verdict: RunVerdict, inputs: readonly KeyInput[]): Promise<void> {
+    const { clock, slots } = this.#around;
+    const readyAt = clock.monotonic();
+    const release = await slots.take(this.#abort.signal);
+    try {
+      if (!release) {
+        this.#settleCard(() => this.#stop(entry, cancelledEnding));
+        return;
+      }
+      const waitMs = clock.monotonic() - readyAt;
+      const refusal = gate(entry.card, this.#context());
+      if (refusal) {
+        this.#settleCard(() => this.#stop(entry, stopped(refusal)));
+        return;
+      }
+      this.#step(() => this.#update(entry, { state: 'running', startedAt: clock.now(), waitMs }));
+      if (this.#isOver) return;
+      await this.#runJob(entry, verdict, inputs, waitMs);
+    } catch (error) {
+      this.#break(error);
+    } finally {
+      release?.();
+    }
+  }
+
+  async #runJob(
+    entry: Entry,
+    verdict: RunVerdict,
+    inputs: readonly KeyInput[],
+    waitMs: number,
+  ): Promise<void> {
+    const { store, runnerFor, onLog, onProblem } = this.#around;
+    const { cardRunId: jobId } = entry.record.status;
+    const key = { run: this.#input.seq, index: entry.index };
+    const log = new LogWriter(store.logs, key, (totalLines) => onLog(jobId, totalLines), onProblem);
+    let result: JobResult | undefined;
+    let ending: Ending;
+    try {
+      result = await runnerFor(entry.card.runtime).run(
+        toJob(jobId, entry.card, inputs),
+        {
+          started: () => undefined,
+          log: (stream, text) => log.push(stream, text),
+          progress: (fraction, text) => this.#progress(entry, fraction, text),
+          egress: (record) => this.#attempt(() => store.egress.append(key.run, entry.card.id, record)),
+        },
+        this.#abort.signal,
+      );
+      ending = this.#checked(toEnding(result, entry.card), result);
+    } catch (error) {
+      ending = lostEnding(error);
+    }
+    log.close();
+    this.#settleCard(() => {
+      const outputs = ending.state === 'done' && result ? toOutputs(entry.card, result.outputs) : [];
+      this.#update(
+        entry,
+        {
+          state: ending.state,
+          reason: ending.reason,
+          exitCode: ending.exitCode,
+          isolation: result && ending.reason?.kind !== 'isolation-missing' ? result.isolation : null,
+          runMs: result?.runMs ?? null,
+          waitMs: waitMs + (result?.waitMs ?? 0),
+          outputBytes: sumBytes(outputs),
+        },
+        {
+          result: ending.state === 'done' ? store.results.add(verdict.key, outputs) : null,
+          logLines: log.totalLines,
+          logCutBytes: result?.logCutBytes ?? 0,
+        },
+      );
+      if (ending.state === 'done') this.#succeed(entry, outputs);
+      else this.#skipBelow([entry]);
+    });
+  }
+
+  /** A success whose blobs are not there is none. */
+  #checked(ending: Ending, result: JobResult): Ending {
+    if (ending.state !== 'done') return ending;
+    const lost = Object.entries(result.outputs).find(
+      ([, artifact]) => !this.#around.hasBlob(artifact.digest),
+    );
+    if (!lost) return ending;
+    return {
+      state: 'failed',
+      reason: { kind: 'internal', detail: `output “${lost[0]}” was not stored` },
+      exitCode: ending.exitCode,
+    };
+  }
+
+  #settleCard(change: () => void): void {
+    this.#inFlight -= 1;
+    this.#step(change);
+  }
+
+  #succeed(entry: Entry, outputs: readonly StoredOutput[]): void {
+    this.#produced.set(entry.card.id, new Map(outputs.map(({ port, artifact }) => [port, artifact])));
+    this.#schedule.succeed(entry.card.id);
+  }
+
+  #stop(entry: Entry, ending: Ending): void {
+    this.#stopAll([[entry, ending]]);
+  }
+
+  #stopAll(endings: readonly (readonly [Entry, Ending])[]): void {
+    for (const [entry, ending] of endings) this.#update(entry, ending);
+    this.#skipBelow(endings.map(([entry]) => entry));
+  }
+
+  #skipBelow(entries: readonly Entry[]): void {
+    for (const { id, because } of this.#schedule.fail(entries.map(({ card }) => card.id))) {
+      const below = this.#entries.get(id);
+      if (!below) continue;
+      const state = this.statusOf(because)?.state ?? 'unknown';
+      if (this.#abort.signal.aborted) this.#update(below, cancelledEnding);
+      else
+        this.#update(below, {
+          state: 'skipped',
+          reason: upstream(`it needs “${because}”, which is ${state}`),
+        });
+    }
+  }
+
+  #dropRemaining(): void {
+    const left = this.#schedule.remaining().flatMap((id) => this.#entries.get(id) ?? []);
+    this.#stopAll(left.map((entry) => [entry, cancelledEnding]));
+  }
+
+  #update(
+    entry: Entry,
+    status: Partial<CardStatus>,
+    rest: Partial<Omit<CardRunRecord, 'status'>> = {},
+  ): void {
+    const isEnd = status.state !== undefined && status.state !== 'running';
+    entry.record = {
+      ...entry.record,
+      ...rest,
+      status: {
+        ...entry.record.status,
+        ...status,
+        ...(isEnd ? { finishedAt: this.#around.clock.now(), progress: null } : {}),
+      },
+    };
+    this.#unsaved.add(entry);
+  }
+
+  #progress(entry: Entry, fraction: number, text: string): void {
+    const shown = {
+      fraction: Math.min(1, Math.max(0, fraction || 0)),
+      text: text.slice(0, progressCharacters),
+    };
+    entry.record = { ...entry.record, status: { ...entry.record.status, progress: shown } };
+    this.#untold.add(entry);
+    this.#tell();
+  }
+
+  #save(): void {
+    for (const entry of this.#unsaved) {
+      this.#around.store.runs.saveCard({ run: this.#input.seq, index: entry.index }, entry.record);
+      this.#untold.add(entry);
+    }
+    this.#unsaved.clear();
+  }
+
+  #tell(): void {
+    if (this.#isOver) this.#tellNow();
+    else this.#deltaTimer ??= setTimeout(() => this.#tellNow(), deltaMs);
+  }
+
+  #tellNow(): void {
+    clearTimeout(this.#deltaTimer);
+    this.#deltaTimer = undefined;
+    const cards = [...this.#untold].map(({ card, record }) => ({ id: card.id, status: record.status }));
+    this.#untold.clear();
+    this.#attempt(() => this.#around.onDelta(cards));
+    if (this.#isOver) this.#settle(this.#state());
+  }
+
+  #end(): void {
+    this.#dropRemaining();
+    this.#save();
+    this.#around.store.runs.finish(this.#input.seq, this.#state(), this.#around.clock.now());
+    this.#isOver = true;
+  }
+
+  /** The store can't be written: nothing more is started, what runs is ended, and the next start says `unknown`. */
+  #break(error: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#abort.abort();
+    this.#launches = [];
+    this.#around.onProblem(error);
+    this.#attempt(() => {
+      for (const entry of this.#entries.values()) {
+        if (!['queued', 'running'].includes(entry.record.status.state)) continue;
+        this.#update(entry, {
+          state: 'unknown',
+          reason: { kind: 'interrupted', detail: errorMessage(error) },
+        });
+      }
+      this.#around.store.database.transaction(() => {
+        this.#save();
+        this.#around.store.runs.finish(this.#input.seq, 'unknown', this.#around.clock.now());
+      });
+    });
+    this.#tellNow();
+  }
+
+  #attempt(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#around.onProblem(error);
+    }
+  }
+
+  #state(): RunState {
+    const states = new Set([...this.#entries.values()].map(({ record }) => record.status.state));
+    if (states.has('queued') || states.has('running') || states.has('unknown')) return 'unknown';
+    if (states.has('cancelled')) return 'cancelled';
+    return states.has('failed') ? 'failed' : 'done';
+  }
+
+  #context(): JudgeContext {
+    const { accepted, isTrusted, find } = this.#around;
+    const { place, ignoresCache } = this.#input;
+    return { accepted: accepted(this.root), isTrusted: isTrusted(), place, find, ignoresCache };
+  }
+}
+
+const deltaMs = 50;
+const progressCharacters = 200;
+
+const cancelledEnding: Ending = {
+  state: 'cancelled',
+  reason: { kind: 'cancelled', detail: 'the run was cancelled' },
+  exitCode: null,
+};
+
+function stopped({ kind, reason }: { kind: 'blocked' | 'refused'; reason: Reason }): Ending {
+  return { state: kind === 'blocked' ? 'blocked' : 'failed', reason, exitCode: null };
+}
+
+function upstream(detail: string): Reason {
+  return { kind: 'upstream', detail };
+}
+
+function lostEnding(error: unknown): Ending {
+  if (error instanceof UserError && error.code === 'isolation-missing') {
+    return { state: 'failed', reason: { kind: 'isolation-missing', detail: error.message }, exitCode: null };
+  }
+  return unknownEnding(errorMessage(error));
+}
+
+function queuedRecord(runId: string, card: FrozenCard, index: number): CardRunRecord {
+  return {
+    card: card.id,
+    title: card.title,
+    runtime: card.runtime,
+    viewOutput: card.viewOutput,
+    status: {
+      runId,
+      cardRunId: cardRunId(runId, index),
+      state: 'queued',
+      cached: false,
+      reason: null,
+      exitCode: null,
+      isolation: null,
+      runMs: null,
+      waitMs: null,
+      startedAt: null,
+      finishedAt: null,
+      outputBytes: 0,
+      progress: null,
+    },
+    key: null,
+    result: null,
+    why: [],
+    logLines: 0,
+    logCutBytes: 0,
+  };
+}
+
+function toJob(jobId: string, card: FrozenCard, inputs: readonly KeyInput[]): CardJob {
+  const types = new Map(card.inputs.map(({ port, type }) => [port, type]));
+  return {
+    jobId,
+    cardId: card.id,
+    runtime: card.runtime,
+    entry: card.entry,
+    code: card.code,
+    inputs: inputs.map(({ port, artifact }) => ({ port, type: types.get(port) ?? 'file', artifact })),
+    outputs: card.outputs,
+    params: canonicalJson(card.params),
+    limits: card.limits,
+    access: card.access,
+  };
+}
+
+/** Only what the card declared: a port of another name is not taken, whatever the runner says. */
+function toOutputs(card: FrozenCard, taken: Readonly<Record<string, ArtifactRef>>): StoredOutput[] {
+  return card.outputs.flatMap(({ port, type }) => {
+    const artifact = Object.hasOwn(taken, port) ? taken[port] : undefined;
+    return artifact ? [{ port, type, artifact }] : [];
+  });
+}
+
+function sumBytes(outputs: readonly StoredOutput[]): number {
+  return outputs.reduce((sum, { artifact }) => sum + artifact.sizeBytes, 0);
+}

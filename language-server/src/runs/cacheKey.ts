@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto';
+import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
+import { canonicalJson, type Json } from '../../../protocol/src/canonicalJson.ts';
+import type { Runtime } from '../../../protocol/src/manifests.ts';
+import { permissionKey } from '../../../protocol/src/permissions.ts';
+import type { FrozenCard } from './snapshot.ts';
+
+/** Where cards run, as far as it can make a result differ. */
+export interface KeyEnvironment {
+  readonly platform: string;
+  /** Version of the runner, which brings the helper modules, the staging and the JavaScript engine of `js` cards. */
+  readonly helper: string;
+  /** By runtime; a `command` has none, it is known by the platform. */
+  readonly interpreters: ReadonlyMap<Runtime, { readonly path: string; readonly version: string }>;
+}
+
+/** An input with what it holds in this run. */
+export interface KeyInput {
+  readonly port: string;
+  readonly artifact: ArtifactRef;
+}
+
+/** Everything that a card's result depends on, in parts that can be named. */
+export interface KeyParts {
+  readonly code: ArtifactRef;
+  readonly runtime: { readonly runtime: string; readonly entry: string | readonly string[] };
+  readonly params: Readonly<Record<string, string | number | boolean>>;
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly permissions: readonly string[];
+  readonly limits: Readonly<Record<string, number>>;
+}
+
+/**
+ * The parts of a card's cache key. Of the limits only those count that a program can see and adapt to, or that decide
+ * whether a result is kept; a result that is there did end in time, whatever the time limit is now.
+ */
+export function keyParts(
+  card: FrozenCard,
+  inputs: readonly KeyInput[],
+  environment: KeyEnvironment,
+): KeyParts {
+  const interpreter = environment.interpreters.get(card.runtime);
+  return {
+    code: card.code,
+    runtime: { runtime: card.runtime, entry: card.entry },
+    params: card.params,
+    inputs: Object.fromEntries(
+      inputs.map(({ port, artifact }) => {
+        const type = card.inputs.find((input) => input.port === port)?.type ?? '';
+        return [port, `${type} ${artifact.kind} ${artifact.digest}`];
+      }),
+    ),
+    outputs: Object.fromEntries(
+      card.outputs.map(({ port, type, optional }) => [port, optional ? `${type} optional` : type]),
+    ),
+    environment: {
+      platform: environment.platform,
+      helper: environment.helper,
+      ...(interpreter ? { interpreter: `${interpreter.path} ${interpreter.version}` } : {}),
+    },
+    permissions: card.asked.map(permissionKey),
+    limits: {
+      memoryMB: card.limits.memoryMB,
+      processes: card.limits.processes,
+      outputMB: card.limits.outputMB,
+    },
+  };
+}
+
+/** SHA-256 over the canonical JSON (RFC 8785) of the parts and the version of this format. */
+export function cacheKey(parts: KeyParts): string {
+  return hash('sha256', canonicalJson({ version: 1, ...(parts as unknown as Record<string, Json>) }));
+}
+
+/**
+ * Why a result of this card can't be used again, whatever its key: it sees files that the key knows nothing of. What
+ * it fetched from the network is kept, as any build tool keeps a download; ignoring the cache fetches it anew.
+ */
+export function unkeyedSource(card: FrozenCard): string | null {
+  if (card.asked.some(({ name }) => name === 'unsandboxed')) return 'it sees the project’s own files';
+  const folder = card.asked.find((permission) => permission.name === 'hostFolder');
+  return folder ? `it sees the shared folder ${folder.path}` : null;
+}

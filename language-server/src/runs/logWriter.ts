@@ -1,0 +1,54 @@
+import { LogPacker, type LogStream } from '../store/logLines.ts';
+import type { LogRecords } from '../store/logRecords.ts';
+import type { CardRunKey } from '../store/runRecords.ts';
+
+/** Stores the log of one card while it runs, a few times a second, and tells how long it has become. */
+export class LogWriter {
+  readonly #logs: LogRecords;
+  readonly #key: CardRunKey;
+  readonly #onAppended: (totalLines: number) => void;
+  readonly #onProblem: (error: unknown) => void;
+  readonly #packer = new LogPacker();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    logs: LogRecords,
+    key: CardRunKey,
+    onAppended: (totalLines: number) => void,
+    onProblem: (error: unknown) => void,
+  ) {
+    this.#logs = logs;
+    this.#key = key;
+    this.#onAppended = onAppended;
+    this.#onProblem = onProblem;
+  }
+
+  get totalLines(): number {
+    return this.#packer.totalLines;
+  }
+
+  push(stream: LogStream, text: string): void {
+    this.#packer.push(stream, text);
+    this.#timer ??= setTimeout(() => this.#flush(false), flushMs);
+  }
+
+  /** Stores the rest. Nothing may be pushed after it. */
+  close(): void {
+    this.#flush(true);
+  }
+
+  #flush(final: boolean): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const chunks = this.#packer.take(final);
+    if (chunks.length === 0) return;
+    try {
+      this.#logs.append(this.#key, chunks, this.#packer.totalLines);
+      this.#onAppended(this.#packer.totalLines);
+    } catch (error) {
+      this.#onProblem(error);
+    }
+  }
+}
+
+const flushMs = 100;

@@ -1,0 +1,83 @@
+import type { CardState, Reason } from '../../../protocol/src/engine.ts';
+import type { JobResult } from '../../../protocol/src/runner.ts';
+import type { FrozenCard } from './snapshot.ts';
+
+/** How a card ended: its state and, unless all is well, why. */
+export interface Ending {
+  readonly state: CardState;
+  readonly reason: Reason | null;
+  readonly exitCode: number | null;
+}
+
+/** Says what a job's end means for its card. Only exit code 0 with every promised output taken is `done`. */
+export function toEnding(result: JobResult, card: Pick<FrozenCard, 'outputs'>): Ending {
+  const { outcome } = result;
+  switch (outcome.kind) {
+    case 'exited': {
+      const { exitCode } = outcome;
+      if (exitCode !== 0) return failed('exit', `it ended with exit code ${exitCode}`, undefined, exitCode);
+      const problem = result.outputProblems[0];
+      if (problem)
+        return failed('output-problem', `output “${problem.port}”: ${problem.detail}`, undefined, 0);
+      const missing = card.outputs.find(
+        ({ port, optional }) => !optional && !Object.hasOwn(result.outputs, port),
+      );
+      if (missing) return failed('output-problem', `output “${missing.port}” was not written`, undefined, 0);
+      return { state: 'done', reason: null, exitCode };
+    }
+    case 'signalled':
+      return failed('signal', `it was ended by ${outcome.signal}`);
+    case 'timeout':
+      return failed(
+        'timeout',
+        `it ran longer than ${outcome.seconds} s`,
+        'Raise “limits.seconds” in _card.json if it needs more.',
+      );
+    case 'limit':
+      return failed(
+        outcome.limit === 'output' ? 'output-limit' : outcome.limit,
+        outcome.detail,
+        `Raise “limits.${limitKeys[outcome.limit]}” in _card.json if it needs more.`,
+      );
+    case 'cancelled':
+      return {
+        state: 'cancelled',
+        reason: { kind: 'cancelled', detail: 'it was cancelled' },
+        exitCode: null,
+      };
+    case 'exception':
+      return failed('exception', outcome.message);
+    case 'refused':
+      return failed(refusalKinds[outcome.code], outcome.detail, outcome.remedy);
+    case 'unknown':
+      return unknownEnding(outcome.detail);
+  }
+}
+
+/** The end of a card whose place was lost: neither success nor failure. */
+export function unknownEnding(detail: string): Ending {
+  return {
+    state: 'unknown',
+    reason: { kind: 'interrupted', detail, remedy: 'Run it again.' },
+    exitCode: null,
+  };
+}
+
+const limitKeys = { memory: 'memoryMB', processes: 'processes', output: 'outputMB' } as const;
+const refusalKinds = {
+  'isolation-missing': 'isolation-missing',
+  'interpreter-missing': 'interpreter-missing',
+  'bad-input': 'bad-card',
+  'unsafe-path': 'bad-card',
+  'disk-full': 'disk-full',
+  internal: 'internal',
+} as const;
+
+function failed(
+  kind: Reason['kind'],
+  detail: string,
+  remedy?: string,
+  exitCode: number | null = null,
+): Ending {
+  return { state: 'failed', reason: { kind, detail, ...(remedy === undefined ? {} : { remedy }) }, exitCode };
+}

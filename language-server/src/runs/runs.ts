@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto';
+import type { CardStatus, PlannedCard, RunState, RunSummary } from '../../../protocol/src/engine.ts';
+import { UserError } from '../../../protocol/src/errors.ts';
+import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
+import type { Accepted } from '../permissions/review.ts';
+import type { LoadedProject, Projects } from '../project/model.ts';
+import type { CardRunner } from '../runners/cardRunner.ts';
+import type { StoredResult } from '../store/resultRecords.ts';
+import type { Store } from '../store/store.ts';
+import { ActiveRun, type Clock } from './activeRun.ts';
+import type { RunPlace } from './judge.ts';
+import { planCards } from './plan.ts';
+import { Slots } from './slots.ts';
+import { freeze, type CaptureCode, type FrozenCard, type Snapshot } from './snapshot.ts';
+import { createWhy } from './why.ts';
+
+/** What is told while runs go on. */
+export interface RunEvents {
+  delta(summary: RunSummary, cards: { id: string; status: CardStatus }[]): void;
+  log(cardRunId: string, totalLines: number): void;
+  /** A run is over and stored. */
+  finished(runId: string, state: RunState): void;
+  problem(error: unknown): void;
+}
+
+export interface RunsOptions {
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly projects: Projects;
+  readonly capture: CaptureCode;
+  readonly accepted: (root: string) => Accepted;
+  readonly isTrusted: () => boolean;
+  /** What history hangs on: the project's scope, or its path where it has none. */
+  readonly projectKey: (root: string) => string;
+  /** Where cards run; `needsSealed` is false where all of them are `js`, so that no runner is started for them. */
+  readonly place: (needsSealed: boolean) => Promise<RunPlace>;
+  readonly runnerFor: (runtime: FrozenCard['runtime']) => CardRunner;
+  readonly userFolder: string;
+  /** Cards at once, over all runs. */
+  readonly parallel: number;
+  readonly clock: Clock;
+  readonly events: RunEvents;
+}
+
+export interface StartOptions {
+  /** These cards and what they need; absent means all. */
+  readonly cards?: readonly string[] | undefined;
+  /** Runs the named cards (all where none is named) though a result is there. */
+  readonly ignoreCache?: boolean | undefined;
+}
+
+/** The runs of this engine. */
+export class Runs {
+  readonly #options: RunsOptions;
+  readonly #slots: Slots;
+  readonly #active = new Map<string, ActiveRun>();
+  #isDisposed = false;
+
+  constructor(options: RunsOptions) {
+    this.#options = options;
+    this.#slots = new Slots(options.parallel);
+  }
+
+  /**
+   * Freezes the project and starts a run of it; what can be settled at once (all of an unchanged project) is settled
+   * when this resolves. Throws `not-trusted`, `bad-project`, `not-found`, `disk-full`.
+   */
+  async start(root: string, { cards, ignoreCache = false }: StartOptions = {}): Promise<string> {
+    const { store, clock, events } = this.#options;
+    this.#assertMayRun(root);
+    const project = this.#options.projects.refresh(root);
+    store.recover();
+    const id = `r${randomBytes(8).toString('hex')}`;
+    // Recorded before a blob is touched: a clean-up anywhere sees it and keeps its hands off.
+    const seq = store.runs.insert({
+      id,
+      engine: store.engineId,
+      project: this.#options.projectKey(project.root),
+      root: project.root,
+      projectName: project.manifest?.name ?? '',
+      startedAt: clock.now(),
+    });
+    try {
+      const { snapshot, place } = await this.#prepare(project, cards);
+      const chosen = cards && new Set(cards);
+      const run = new ActiveRun(this.#surroundings(seq), {
+        id,
+        seq,
+        snapshot,
+        place,
+        ignoresCache: (card) => ignoreCache && (chosen?.has(card) ?? true),
+        why: this.#why(project.root, seq),
+      });
+      this.#active.set(id, run);
+      void run.finished.then((state) => {
+        this.#active.delete(id);
+        events.finished(id, state);
+      });
+      run.begin();
+      return id;
+    } catch (error) {
+      store.runs.remove(seq);
+      throw error;
+    }
+  }
+
+  /** What a run would do. Nothing is run and nothing recorded. */
+  async dryRun(root: string, cards?: readonly string[]): Promise<PlannedCard[]> {
+    this.#assertMayRun(root);
+    const project = this.#options.projects.refresh(root);
+    const { snapshot, place } = await this.#prepare(project, cards);
+    const context = {
+      isTrusted: this.#options.isTrusted(),
+      accepted: this.#options.accepted(project.root),
+      place,
+      find: (key: string) => this.#find(key),
+      ignoresCache: () => false,
+    };
+    return planCards(snapshot.cards, context, this.#why(project.root, Number.MAX_SAFE_INTEGER));
+  }
+
+  /** False where this engine has no such run going on. */
+  cancel(runId: string): boolean {
+    const run = this.#active.get(runId);
+    run?.cancel();
+    return run !== undefined;
+  }
+
+  /** The end of a run of this engine; undefined where it is over or another's. */
+  whenFinished(runId: string): Promise<RunState> | undefined {
+    return this.#active.get(runId)?.finished;
+  }
+
+  /** The status with its progress, while the run goes on. */
+  liveStatus(runId: string, card: string): CardStatus | undefined {
+    return this.#active.get(runId)?.statusOf(card);
+  }
+
+  /** Cancels what goes on and waits until all of it is stored. */
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    for (const run of this.#active.values()) run.cancel();
+    await Promise.all([...this.#active.values()].map((run) => run.finished));
+  }
+
+  async #prepare(
+    project: LoadedProject,
+    cards: readonly string[] | undefined,
+  ): Promise<{ snapshot: Snapshot; place: RunPlace }> {
+    const snapshot = await freeze(project, cards, this.#options.capture, this.#options.userFolder);
+    const needsSealed = snapshot.cards.some(({ runtime, fault }) => runtime !== 'js' && !fault);
+    return { snapshot, place: await this.#options.place(needsSealed) };
+  }
+
+  #assertMayRun(root: string): void {
+    if (this.#isDisposed) throw new UserError('closed', 'The engine is ending');
+    if (this.#options.isTrusted()) return;
+    throw new UserError(
+      'not-trusted',
+      'Nothing runs in Restricted Mode. Trust this workspace first (Workspaces: Manage Workspace Trust).',
+      { root },
+    );
+  }
+
+  #why(root: string, before: number) {
+    const { store, blobs, projectKey } = this.#options;
+    return createWhy(store, blobs, projectKey(root), before);
+  }
+
+  #find(key: string): StoredResult | undefined {
+    const result = this.#options.store.results.find(key);
+    return result?.outputs.every(({ artifact }) => this.#options.blobs.has(artifact.digest))
+      ? result
+      : undefined;
+  }
+
+  #surroundings(seq: number): ConstructorParameters<typeof ActiveRun>[0] {
+    const { store, blobs, clock, runnerFor, accepted, isTrusted, events } = this.#options;
+    return {
+      store,
+      slots: this.#slots,
+      clock,
+      runnerFor,
+      accepted,
+      isTrusted,
+      hasBlob: (digest) => blobs.has(digest),
+      find: (key) => this.#find(key),
+      onDelta: (cards) => {
+        const summary = store.runs.summary(seq);
+        if (summary) events.delta(summary, cards);
+      },
+      onLog: (cardRunId, totalLines) => events.log(cardRunId, totalLines),
+      onProblem: (error) => events.problem(error),
+    };
+  }
+}

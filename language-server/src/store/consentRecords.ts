@@ -1,0 +1,55 @@
+import * as z from 'zod/mini';
+import { permission, permissionKey, type Permission } from '../../../protocol/src/permissions.ts';
+import { text, type Database } from './database.ts';
+
+/** What a person accepted, by project scope and card. Only `permissions/` writes here. */
+export class ConsentRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The accepted permissions of each card. A row that can't be read, or whose key is not its own, counts as none. */
+  ofScope(scope: string): Map<string, Permission[]> {
+    const cards = new Map<string, Permission[]>();
+    for (const row of this.#database.all(
+      'select card, key, permission_json from consents where scope = ?',
+      scope,
+    )) {
+      const parsed = parse(text(row, 'permission_json'));
+      if (!parsed || permissionKey(parsed) !== text(row, 'key')) continue;
+      const card = text(row, 'card');
+      cards.set(card, [...(cards.get(card) ?? []), parsed]);
+    }
+    return cards;
+  }
+
+  accept(scope: string, card: string, value: Permission, at: number): void {
+    this.#database.run(
+      `insert into consents (scope, card, key, permission_json, accepted_at) values (?, ?, ?, ?, ?)
+       on conflict do nothing`,
+      scope,
+      card,
+      permissionKey(value),
+      JSON.stringify(value),
+      at,
+    );
+  }
+
+  /** True where there was something to take back. */
+  revoke(scope: string, card: string, key: string): boolean {
+    return (
+      this.#database.run('delete from consents where scope = ? and card = ? and key = ?', scope, card, key)
+        .changes > 0
+    );
+  }
+}
+
+function parse(json: string): Permission | undefined {
+  try {
+    return z.safeParse(permission, JSON.parse(json)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Database } from './database.ts';
+
+/**
+ * Tells whether another engine is alive. Each engine holds an exclusive lock on a file of its own for as long as it
+ * lives; the operating system takes it back when the process ends, however it ends, so no process number that was
+ * given out again and no clock can mislead.
+ */
+export class Lease {
+  readonly #folder: string;
+  readonly #id: string;
+  readonly #file: Database;
+
+  /** Takes the lease `id` in `folder`. Throws `UserError` where the file can't be written. */
+  constructor(folder: string, id: string) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#folder = folder;
+    this.#id = id;
+    this.#file = new Database(join(folder, id));
+    this.#file.exec('begin exclusive');
+  }
+
+  /** True while the engine that holds lease `id` lives. A lease that can't be looked at counts as alive. */
+  isHeld(id: string): boolean {
+    if (id === this.#id) return true;
+    let file: Database | undefined;
+    try {
+      file = new Database(join(this.#folder, id), 0);
+      file.exec('begin immediate');
+      file.exec('rollback');
+      return false;
+    } catch {
+      return true;
+    } finally {
+      file?.close();
+    }
+  }
+
+  /** Removes the file of an engine that is gone. */
+  forget(id: string): void {
+    rmSync(join(this.#folder, id), { force: true });
+  }
+
+  release(): void {
+    this.#file.close();
+    this.forget(this.#id);
+  }
+}
