@@ -85,27 +85,29 @@ export const targets = [
   },
 ];
 
-async function copyAssets() {
+async function copyAssets(folder) {
   const require = createRequire(import.meta.url);
-  await mkdir(`${outdir}/webviews`, { recursive: true });
+  await mkdir(`${folder}/webviews`, { recursive: true });
   const variant = require
     .resolve('@jitl/quickjs-ng-wasmfile-release-sync/package.json')
     .replace('package.json', 'dist/emscripten-module.wasm');
-  await copyFile(variant, `${outdir}/quickjs.wasm`);
-  await copyFile('sandbox-worker/src/guest.js', `${outdir}/quickjs-guest.js`);
+  await copyFile(variant, `${folder}/quickjs.wasm`);
+  await copyFile('sandbox-worker/src/guest.js', `${folder}/quickjs-guest.js`);
 }
 
+/** Builds into `options.outdir`, which is emptied first; other options go to esbuild. */
 export async function buildAll(options = {}) {
-  await rm(outdir, { recursive: true, force: true });
+  const folder = options.outdir ?? outdir;
+  await rm(folder, { recursive: true, force: true });
   await Promise.all(targets.map((target) => build({ ...target, ...options })));
-  await copyAssets();
+  await copyAssets(folder);
 }
 
 if (import.meta.filename === argv[1]) {
   if (watch) {
     const contexts = await Promise.all(targets.map((target) => context(target)));
     await Promise.all(contexts.map((each) => each.watch()));
-    await copyAssets();
+    await copyAssets(outdir);
   } else {
     await buildAll().catch(() => exit(1));
   }
