@@ -1,0 +1,80 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { memoryBytes } from './limits.ts';
+import type { JobLimits } from '../../protocol/src/runner.ts';
+
+/** Limits kept by the kernel for all processes of one job together. */
+export interface JobGroup {
+  /** Puts a process and all that it will start under the limits. */
+  add(pid: number): void;
+  /** Which limit the job ran into, if any. */
+  excess(): 'memory' | 'processes' | undefined;
+  /** Removes the group. Call once no process is left in it. */
+  remove(): void;
+}
+
+export interface CgroupRoot {
+  createGroup(name: string, limits: JobLimits): JobGroup;
+}
+
+const controllers = ['memory', 'pids'];
+
+/**
+ * Takes over the runner's own part of the cgroup v2 tree where that was delegated to it (kernel
+ * Documentation/admin-guide/cgroup-v2.rst, "Delegation"): moves the runner into a leaf and enables the controllers
+ * for groups beside it. Found out by writing. Undefined where any step is refused: then the watchdog keeps the limits.
+ */
+export function openCgroup(mount: string, membership: string, pid: number): CgroupRoot | undefined {
+  const path = /^0::(\/.*)$/m.exec(membership)?.[1];
+  if (path === undefined) return undefined;
+  const own = join(mount, path);
+  const leaf = join(own, `sallyport-runner-${pid}`);
+  try {
+    const available = readFileSync(join(own, 'cgroup.controllers'), 'utf8').trim().split(' ');
+    if (!controllers.every((name) => available.includes(name))) return undefined;
+    mkdirSync(leaf);
+    writeFileSync(join(leaf, 'cgroup.procs'), String(pid));
+    writeFileSync(join(own, 'cgroup.subtree_control'), controllers.map((name) => `+${name}`).join(' '));
+    return { createGroup: (name, limits) => createGroup(join(own, `sallyport-${pid}-${name}`), limits) };
+  } catch {
+    giveBack(own, leaf, pid);
+    return undefined;
+  }
+}
+
+function createGroup(path: string, limits: JobLimits): JobGroup {
+  mkdirSync(path);
+  const set = (file: string, value: string) => writeFileSync(join(path, file), value);
+  try {
+    set('memory.max', String(memoryBytes(limits)));
+    if (existsSync(join(path, 'memory.swap.max'))) set('memory.swap.max', '0');
+    // One out of memory ends all of the job, so that no half of it goes on.
+    set('memory.oom.group', '1');
+    set('pids.max', String(limits.processes + 2));
+  } catch (error) {
+    rmdirSync(path);
+    throw error;
+  }
+  return {
+    add: (pid) => set('cgroup.procs', String(pid)),
+    excess: () => {
+      if (counter(path, 'memory.events', 'oom_kill') > 0) return 'memory';
+      return counter(path, 'pids.events', 'max') > 0 ? 'processes' : undefined;
+    },
+    remove: () => rmdirSync(path),
+  };
+}
+
+function counter(path: string, file: string, name: string): number {
+  const text = readFileSync(join(path, file), 'utf8');
+  return Number(new RegExp(`^${name} ([0-9]+)$`, 'm').exec(text)?.[1] ?? 0);
+}
+
+function giveBack(own: string, leaf: string, pid: number): void {
+  try {
+    writeFileSync(join(own, 'cgroup.procs'), String(pid));
+    rmdirSync(leaf);
+  } catch {
+    // Nothing was moved, or it may stay where it is: an empty leaf does no harm.
+  }
+}

@@ -1,0 +1,133 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import type { JobLimits } from '../../../protocol/src/runner.ts';
+import type { FileOwner } from '../files/materialize.ts';
+import { isOutputInMemory, outputBytes, scratchBytes } from '../limits.ts';
+import { removeFolder } from '../runnerFolder.ts';
+import { makeStageFolders, type StagedJob } from '../stage.ts';
+import { sandboxArguments, type SystemEntry } from './bubblewrap.ts';
+import { initDescriptors, type Preparation } from './initScript.ts';
+import { firstFreeDescriptor, openSandbox, statusDescriptor, type Sandbox } from './sandbox.ts';
+import type { SocketProfile } from './seccomp.ts';
+
+/** A file or folder of this machine by its path. It is opened here without following a link as its last component. */
+export interface Mount {
+  readonly path: string;
+  readonly target: string;
+  readonly write: boolean;
+}
+
+/** What differs between sandboxes. */
+export interface SandboxRequest {
+  readonly profile: SocketProfile;
+  readonly limits: Pick<JobLimits, 'outputMB'>;
+  /** Folders that the person granted, and what a helper inside needs. */
+  readonly mounts: readonly Mount[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** What runs inside first, with a channel to this process. */
+  readonly bridge?: Bridge;
+  /** False where the card acts with the person's own rights on folders that were granted to it. */
+  readonly ownUser: boolean;
+}
+
+/** A program inside that passes something out of the sandbox before its card starts. */
+export interface Bridge extends Preparation {
+  /** Called in the turn of the spawn. */
+  onSpawn(child: ChildProcess): void;
+}
+
+/** Facts about this machine and this runner that every sandbox is made from. */
+export interface SandboxPlace {
+  /** A fixed system path, never one found through PATH. */
+  readonly program: string;
+  readonly system: readonly SystemEntry[];
+  /** Single files and folders that cards are shown read-only. */
+  readonly mounts: Readonly<Record<SocketProfile, readonly Mount[]>>;
+  /** Links inside: path → target. */
+  readonly links: Readonly<Record<string, string>>;
+  /** The compiled seccomp filters, as files. Undefined only in the negative controls of tests. */
+  readonly filters: Readonly<Record<SocketProfile, string>> | undefined;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The user of the n-th sandbox, or undefined for the runner's own. */
+  owner(turn: number): FileOwner | undefined;
+}
+
+/** A sandbox with the folders that its job is staged into. Whoever opened it removes `staged.folder`. */
+export interface PreparedSandbox {
+  readonly sandbox: Sandbox;
+  readonly staged: StagedJob;
+  readonly owner: FileOwner | undefined;
+}
+
+/** What a card gets that asks for nothing. */
+export function plainRequest(limits: Pick<JobLimits, 'outputMB'>): SandboxRequest {
+  return { profile: 'none', limits, mounts: [], environment: {}, ownUser: true };
+}
+
+let turn = 0;
+
+/**
+ * Starts a sandbox around fresh, empty folders under `folder`, which must not exist. Rejects with bubblewrap's own
+ * words where the kernel or the machine refuses any part of it, leaving nothing; there is no lesser form.
+ */
+export async function openBubblewrap(
+  place: SandboxPlace,
+  request: SandboxRequest,
+  folder: string,
+): Promise<PreparedSandbox> {
+  const owner = request.ownUser ? place.owner(turn++) : undefined;
+  const staged = makeStageFolders(folder, owner);
+  const inMemory = isOutputInMemory(request.limits);
+  try {
+    const child = spawnBubblewrap(place, request, owner, [
+      { path: staged.codeFolder, target: '/card', write: false },
+      { path: staged.inputsFolder, target: '/in', write: false },
+      ...(inMemory ? [] : [{ path: staged.outputsFolder, target: '/out', write: true }]),
+    ]);
+    request.bridge?.onSpawn(child);
+    const outputsPath = (pid: number) => (inMemory ? `/proc/${pid}/root/out` : staged.outputsFolder);
+    const sandbox = await openSandbox(child, outputsPath, request.bridge);
+    return { sandbox, staged, owner };
+  } catch (error) {
+    removeFolder(folder);
+    throw error;
+  }
+}
+
+function spawnBubblewrap(
+  place: SandboxPlace,
+  request: SandboxRequest,
+  owner: FileOwner | undefined,
+  folders: readonly Mount[],
+): ChildProcess {
+  const opened: number[] = [];
+  const open = (path: string): number => {
+    opened.push(openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
+    return firstFreeDescriptor + opened.length - 1;
+  };
+  try {
+    const seccompDescriptor = place.filters && open(place.filters[request.profile]);
+    const mounts = [...place.mounts[request.profile], ...folders, ...request.mounts];
+    const words = sandboxArguments({
+      network: request.profile === 'all' ? 'host' : 'own',
+      system: place.system,
+      binds: mounts.map(({ path, target, write }) => ({ descriptor: open(path), target, write })),
+      links: place.links,
+      memoryFolders: {
+        ...scratchBytes,
+        ...(isOutputInMemory(request.limits) ? { '/out': outputBytes(request.limits) } : {}),
+      },
+      environment: { ...place.environment, ...request.environment },
+      workingFolder: '/home/card',
+      seccompDescriptor,
+      statusDescriptor,
+      command: ['/bin/sh', '-s'],
+    });
+    const pipes = Array.from({ length: firstFreeDescriptor }, (_, descriptor) =>
+      descriptor !== initDescriptors.channel ? 'pipe' : request.bridge ? 'ipc' : 'ignore',
+    );
+    return spawn(place.program, words, { stdio: [...pipes, ...opened], env: {}, cwd: '/', ...owner });
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}

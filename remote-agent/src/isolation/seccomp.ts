@@ -1,0 +1,125 @@
+import { denied, newestSyscall, specials, type Architecture } from './syscalls.ts';
+
+/**
+ * Which sockets a card may open: `none` only Unix ones, `bridge` those and TCP/IP (its network namespace holds the
+ * egress bridge and nothing else), `all` only TCP/IP, because the host's abstract Unix sockets are in that namespace.
+ */
+export type SocketProfile = 'none' | 'bridge' | 'all';
+
+/** One classic BPF instruction: operation, jumps where true and false, operand. */
+export interface Instruction {
+  readonly code: number;
+  readonly jumpTrue: number;
+  readonly jumpFalse: number;
+  readonly operand: number;
+}
+
+const families: Readonly<Record<SocketProfile, readonly number[]>> = {
+  none: [1],
+  bridge: [1, 2, 10],
+  all: [2, 10],
+};
+
+/** The offsets of linux/seccomp.h's `seccomp_data`; arguments are 64 bits wide and little-endian. */
+const offsets = { number: 0, architecture: 4, argument0: 16, argument1: 24 } as const;
+
+/** linux/audit.h. */
+const auditArchitecture: Readonly<Record<Architecture, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
+
+const action = {
+  kill: 0x80000000,
+  allow: 0x7fff0000,
+  notPermitted: 0x00050000 + 1,
+  notImplemented: 0x00050000 + 38,
+  familyNotSupported: 0x00050000 + 97,
+} as const;
+
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. NEWTIME can't be asked of `clone`. */
+const newNamespaces = 0x7e020000;
+
+/** TIOCSTI types into the terminal, TIOCLINUX pastes into it, TIOCSETD loads line disciplines. */
+const deniedControls = [0x5412, 0x541c, 0x5423];
+
+/**
+ * The filter of a card as instructions. Everything in `denied` fails with EPERM; `clone3` and every call newer than
+ * those known fail with ENOSYS, so that programs take the older way; a foreign architecture and x32 are killed.
+ */
+export function seccompInstructions(architecture: Architecture, profile: SocketProfile): Instruction[] {
+  const special = specials[architecture];
+  return [
+    load(offsets.architecture),
+    ...unlessEqual(auditArchitecture[architecture], [give(action.kill)]),
+    load(offsets.number),
+    ...(architecture === 'x64' ? whenAtLeast(0x40000000, [give(action.kill)]) : []),
+    ...whenAtLeast(newestSyscall + 1, [give(action.notImplemented)]),
+    ...whenEqual(special.clone3, [give(action.notImplemented)]),
+    ...Object.values(denied).flatMap((numbers) => {
+      const number = numbers[architecture];
+      return number === undefined ? [] : whenEqual(number, [give(action.notPermitted)]);
+    }),
+    ...whenEqual(special.clone, [
+      load(offsets.argument0),
+      ...whenAnyBit(newNamespaces, [give(action.notPermitted)]),
+      give(action.allow),
+    ]),
+    ...whenEqual(special.ioctl, [
+      load(offsets.argument1),
+      ...deniedControls.flatMap((control) => whenEqual(control, [give(action.notPermitted)])),
+      give(action.allow),
+    ]),
+    ...whenEqual(special.socket, onlyFamilies(families[profile])),
+    ...whenEqual(special.socketpair, onlyFamilies([1])),
+    give(action.allow),
+  ];
+}
+
+/** The same as the bytes of `struct sock_filter[]`, for bubblewrap's `--seccomp`. */
+export function seccompFilter(architecture: Architecture, profile: SocketProfile): Uint8Array {
+  const instructions = seccompInstructions(architecture, profile);
+  const bytes = new Uint8Array(instructions.length * 8);
+  const view = new DataView(bytes.buffer);
+  instructions.forEach((instruction, at) => {
+    view.setUint16(at * 8, instruction.code, true);
+    view.setUint8(at * 8 + 2, instruction.jumpTrue);
+    view.setUint8(at * 8 + 3, instruction.jumpFalse);
+    view.setUint32(at * 8 + 4, instruction.operand, true);
+  });
+  return bytes;
+}
+
+function onlyFamilies(allowed: readonly number[]): Instruction[] {
+  return [
+    load(offsets.argument0),
+    ...allowed.flatMap((family) => whenEqual(family, [give(action.allow)])),
+    give(action.familyNotSupported),
+  ];
+}
+
+/** BPF_LD | BPF_W | BPF_ABS */
+function load(operand: number): Instruction {
+  return { code: 0x20, jumpTrue: 0, jumpFalse: 0, operand };
+}
+
+/** BPF_RET | BPF_K */
+function give(operand: number): Instruction {
+  return { code: 0x06, jumpTrue: 0, jumpFalse: 0, operand };
+}
+
+/** BPF_JMP | BPF_JEQ */
+function whenEqual(operand: number, then: readonly Instruction[]): Instruction[] {
+  return [{ code: 0x15, jumpTrue: 0, jumpFalse: then.length, operand }, ...then];
+}
+
+function unlessEqual(operand: number, then: readonly Instruction[]): Instruction[] {
+  return [{ code: 0x15, jumpTrue: then.length, jumpFalse: 0, operand }, ...then];
+}
+
+/** BPF_JMP | BPF_JGE */
+function whenAtLeast(operand: number, then: readonly Instruction[]): Instruction[] {
+  return [{ code: 0x35, jumpTrue: 0, jumpFalse: then.length, operand }, ...then];
+}
+
+/** BPF_JMP | BPF_JSET */
+function whenAnyBit(operand: number, then: readonly Instruction[]): Instruction[] {
+  return [{ code: 0x45, jumpTrue: 0, jumpFalse: then.length, operand }, ...then];
+}

@@ -1,0 +1,83 @@
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { toFileError } from './files/fileError.ts';
+import { identifyProcess } from './processes.ts';
+
+/** Where root's runners keep their folders: other users' sandboxes must be able to reach what they are shown. */
+export const rootScratch = '/var/tmp';
+
+const namePattern = /^sallyport-runner-([0-9]+)-([0-9]+)$/;
+
+/** One runner's own folder: what it needs while it runs, and the folders of its jobs. */
+export interface RunnerFolder {
+  readonly path: string;
+  /** A path for a job's folder, not made yet and never given twice. */
+  nextJobFolder(): string;
+  /** Writes a file that sandboxes are shown or read from, and returns its path. */
+  write(name: string, content: string | Uint8Array): string;
+  remove(): void;
+}
+
+export interface RunnerFolderOptions {
+  readonly scratch: string;
+  readonly pid: number;
+  /** Lets other users pass through to what they own, without listing anything. Default: nobody else gets in. */
+  readonly passable?: boolean;
+}
+
+/**
+ * Makes this runner's folder. Its name says which process it belongs to, so that what a killed runner left is found
+ * later. Throws `disk-full` or `unreadable`, the latter also where something of that name is there.
+ */
+export function createRunnerFolder({ scratch, pid, passable = false }: RunnerFolderOptions): RunnerFolder {
+  const path = join(scratch, `sallyport-runner-${pid}-${identifyProcess(pid)?.startTicks ?? '0'}`);
+  const jobsFolder = join(path, 'jobs');
+  try {
+    for (const each of [path, jobsFolder]) {
+      mkdirSync(each, { mode: 0o700 });
+      if (passable) chmodSync(each, 0o711);
+    }
+  } catch (error) {
+    throw toFileError(error, 'make the folder', path);
+  }
+  let jobs = 0;
+  return {
+    path,
+    nextJobFolder: () => join(jobsFolder, String(++jobs)),
+    write(name, content) {
+      const file = join(path, name);
+      try {
+        mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
+        writeFileSync(file, content, { mode: 0o644 });
+      } catch (error) {
+        throw toFileError(error, 'write', file);
+      }
+      return file;
+    },
+    remove: () => removeFolder(path),
+  };
+}
+
+/** Removes the folders of this user's runners that are gone. Returns how many there were. Throws `unreadable`. */
+export function sweepRunnerFolders(scratch: string, uid: number): number {
+  try {
+    const left = readdirSync(scratch)
+      .filter(isAbandoned)
+      .map((name) => join(scratch, name))
+      .filter((path) => lstatSync(path).uid === uid);
+    for (const path of left) removeFolder(path);
+    return left.length;
+  } catch (error) {
+    throw toFileError(error, 'clean', scratch);
+  }
+}
+
+/** Deletes a folder with all that is in it, links as links. */
+export function removeFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true, maxRetries: 2 });
+}
+
+function isAbandoned(name: string): boolean {
+  const [, pid, startTicks] = namePattern.exec(name) ?? [];
+  return pid !== undefined && identifyProcess(Number(pid))?.startTicks !== startTicks;
+}

@@ -1,0 +1,112 @@
+import { statfsSync } from 'node:fs';
+import { memoryBytes, watchdogIntervalMs } from './limits.ts';
+import { availableMemory, proportionalBytes, usageBelow, type Usage } from './processes.ts';
+import type { JobLimits } from '../../protocol/src/runner.ts';
+
+export interface Excess {
+  readonly limit: 'memory' | 'processes' | 'output';
+  readonly detail: string;
+}
+
+export interface Watched {
+  /** The first process of the sandbox. */
+  readonly pid: number;
+  readonly limits: JobLimits;
+  /** Bytes in an outputs folder on disk; undefined where the kernel bounds it. */
+  readonly outputBytes: (() => number) | undefined;
+  /** Called at most once, after which the job is no longer watched. */
+  readonly onExcess: (excess: Excess) => void;
+}
+
+/** What the machine says; tests replace it. */
+export interface Meters {
+  usageBelow(pid: number): Usage;
+  proportionalBytes(pids: readonly number[]): number;
+  availableMemory(): { available: number; total: number } | undefined;
+}
+
+const systemMeters: Meters = { usageBelow, proportionalBytes, availableMemory };
+
+/**
+ * Looks after the bounds that no kernel mechanism keeps for a group of processes: memory together, a number of
+ * processes that stays at its bound, outputs on disk, and the machine's last free memory. Looks only while jobs run.
+ */
+export class Watchdog {
+  readonly #jobs = new Set<Watched>();
+  readonly #atBound = new WeakSet<Watched>();
+  readonly #meters: Meters;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(meters: Meters = systemMeters) {
+    this.#meters = meters;
+  }
+
+  /** Returns what ends the watch. */
+  watch(job: Watched): () => void {
+    this.#jobs.add(job);
+    this.#timer ??= setInterval(() => this.look(), watchdogIntervalMs);
+    return () => this.#forget(job);
+  }
+
+  /** One round over all jobs. */
+  look(): void {
+    const looks = [...this.#jobs].map((job) => ({ job, usage: this.#meters.usageBelow(job.pid) }));
+    for (const { job, usage } of looks) {
+      const excess = this.#excessOf(job, usage);
+      if (excess) this.#report(job, excess);
+    }
+    const memory = this.#meters.availableMemory();
+    if (!memory || memory.available > scarceBytes(memory.total)) return;
+    const [largest] = looks
+      .filter(({ job }) => this.#jobs.has(job))
+      .sort((a, b) => b.usage.memoryBytes - a.usage.memoryBytes);
+    if (largest) this.#report(largest.job, { limit: 'memory', detail: 'the machine ran out of memory' });
+  }
+
+  #excessOf(job: Watched, usage: Usage): Excess | undefined {
+    const allowed = memoryBytes(job.limits);
+    if (usage.memoryBytes > allowed) {
+      const exact = this.#meters.proportionalBytes(usage.pids);
+      if (exact > allowed) return { limit: 'memory', detail: `${toMB(exact)} MB of ${job.limits.memoryMB} MB` };
+    }
+    // The kernel refuses what goes beyond; a card that stays at the bound is one that keeps asking.
+    const isAtBound = usage.threads >= job.limits.processes + 2;
+    if (isAtBound && this.#atBound.has(job)) {
+      return { limit: 'processes', detail: `${job.limits.processes} processes and threads` };
+    }
+    if (isAtBound) this.#atBound.add(job);
+    else this.#atBound.delete(job);
+    const written = job.outputBytes?.() ?? 0;
+    if (written > job.limits.outputMB * 1024 * 1024) {
+      return { limit: 'output', detail: `${toMB(written)} MB of ${job.limits.outputMB} MB` };
+    }
+    return undefined;
+  }
+
+  #report(job: Watched, excess: Excess): void {
+    this.#forget(job);
+    job.onExcess(excess);
+  }
+
+  #forget(job: Watched): void {
+    this.#jobs.delete(job);
+    if (this.#jobs.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+/** True where a file system in memory has no room left: something that was written to it was refused. */
+export function isFull(path: string): boolean {
+  const { bavail } = statfsSync(path);
+  return bavail === 0;
+}
+
+/** Below this much free memory the kernel would begin to end programs of the person's. */
+function scarceBytes(total: number): number {
+  return Math.min(256 * 1024 * 1024, total * 0.03);
+}
+
+function toMB(bytes: number): number {
+  return Math.ceil(bytes / (1024 * 1024));
+}
