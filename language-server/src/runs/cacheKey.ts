@@ -5,14 +5,11 @@ import type { Runtime } from '../../../protocol/src/manifests.ts';
 import { permissionKey } from '../../../protocol/src/permissions.ts';
 import type { FrozenCard } from './snapshot.ts';
 
-/** Where cards run, as far as it can make a result differ. */
-export interface KeyEnvironment {
-  readonly platform: string;
-  /** Version of the runner, which brings the helper modules, the staging and the JavaScript engine of `js` cards. */
-  readonly helper: string;
-  /** By runtime; a `command` has none, it is known by the platform. */
-  readonly interpreters: ReadonlyMap<Runtime, { readonly path: string; readonly version: string }>;
-}
+/**
+ * What of the place where a runtime's cards run can make a result differ, by name: the platform, the interpreter's path
+ * and version, the version of the helper modules. System programs of a `command` card are known by the platform alone.
+ */
+export type KeyEnvironment = (runtime: Runtime) => Readonly<Record<string, string>>;
 
 /** An input with what it holds in this run. */
 export interface KeyInput {
@@ -41,7 +38,6 @@ export function keyParts(
   inputs: readonly KeyInput[],
   environment: KeyEnvironment,
 ): KeyParts {
-  const interpreter = environment.interpreters.get(card.runtime);
   return {
     code: card.code,
     runtime: { runtime: card.runtime, entry: card.entry },
@@ -55,11 +51,7 @@ export function keyParts(
     outputs: Object.fromEntries(
       card.outputs.map(({ port, type, optional }) => [port, optional ? `${type} optional` : type]),
     ),
-    environment: {
-      platform: environment.platform,
-      helper: environment.helper,
-      ...(interpreter ? { interpreter: `${interpreter.path} ${interpreter.version}` } : {}),
-    },
+    environment: environment(card.runtime),
     permissions: card.asked.map(permissionKey),
     limits: {
       memoryMB: card.limits.memoryMB,

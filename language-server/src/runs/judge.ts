@@ -14,9 +14,11 @@ import {
 import type { FrozenCard, Source } from './snapshot.ts';
 
 /** Where cards run. */
-export interface RunPlace extends KeyEnvironment {
+export interface RunPlace {
+  readonly environment: KeyEnvironment;
   /** Why nothing but `js` cards can run here; null where all can. */
   readonly sealedFault: Reason | null;
+  readonly interpreters: ReadonlySet<string>;
 }
 
 /** What a verdict depends on besides the card and its inputs. */
@@ -44,7 +46,7 @@ export type Verdict =
 export function judge(card: FrozenCard, inputs: readonly KeyInput[], context: JudgeContext): Verdict {
   const stop = gate(card, context);
   if (stop) return stop;
-  const parts = keyParts(card, inputs, context.place);
+  const parts = keyParts(card, inputs, context.place.environment);
   const key = cacheKey(parts);
   const ignored = context.ignoresCache(card.id) ? 'the cache was to be ignored' : unkeyedSource(card);
   const result = ignored === null ? context.find(key) : undefined;

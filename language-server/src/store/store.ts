@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { ConsentRecords } from './consentRecords.ts';
 import { Cursors } from './cursors.ts';
 import { text, type Database } from './database.ts';
@@ -42,7 +40,7 @@ export function openStore(home: Home, now: () => number = Date.now): Store {
     database.close();
     throw error;
   }
-  const recover = () => recoverEngines(database, home, lease, now());
+  const recover = () => recoverEngines(database, lease, now());
   recover();
   return {
     engineId,
@@ -79,7 +77,7 @@ const neverStarted = JSON.stringify({
  * A run belongs to the engine that started it. Where that one is gone (no lease, or never registered here), what was
  * running is `unknown`, what was waiting is `skipped`, and what had finished stays as it is.
  */
-function recoverEngines(database: Database, home: Home, lease: Lease, at: number): number {
+function recoverEngines(database: Database, lease: Lease, at: number): number {
   const gone = new Set<string>();
   const owners = database.all(
     "select id from engines union select distinct engine as id from runs where state = 'running'",
@@ -92,7 +90,6 @@ function recoverEngines(database: Database, home: Home, lease: Lease, at: number
   for (const engine of gone) {
     recovered += database.transaction(() => endRunsOf(database, engine, at));
     lease.forget(engine);
-    rmSync(join(home.scratch, engine), { recursive: true, force: true });
   }
   return recovered;
 }

@@ -1,0 +1,59 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { homedir, platform } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** The one place of the engine that reads its environment and starts a process. */
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The folder of Sallyport's state for the command line: SALLYPORT_HOME, else what the system's custom is
+ * (XDG_STATE_HOME of the XDG Base Directory Specification on Linux).
+ */
+export function stateHome(
+  variables: Variables = process.env,
+  system: NodeJS.Platform = platform(),
+  userFolder: string = homedir(),
+): string {
+  const chosen = variables['SALLYPORT_HOME'];
+  if (chosen) return chosen;
+  if (system === 'darwin') return join(userFolder, 'Library', 'Application Support', 'Sallyport');
+  if (system === 'win32')
+    return join(variables['LOCALAPPDATA'] ?? join(userFolder, 'AppData', 'Local'), 'Sallyport');
+  const state = variables['XDG_STATE_HOME'];
+  return join(state?.startsWith('/') ? state : join(userFolder, '.local', 'state'), 'sallyport');
+}
+
+/** True where colour may be written: a terminal, and no NO_COLOR (https://no-color.org). */
+export function wantsColour(isTerminal: boolean, variables: Variables = process.env): boolean {
+  return isTerminal && !variables['NO_COLOR'] && variables['TERM'] !== 'dumb';
+}
+
+/** What the runner needs of the person's environment; nothing else (no token, no agent socket, no NODE_OPTIONS). */
+const handedOn = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR', 'SystemRoot'];
+
+/** The runner's environment, rebuilt from empty. In Electron the same program must be told to be Node. */
+export function runnerEnvironment(
+  variables: Variables = process.env,
+  isElectron: boolean = process.versions['electron'] !== undefined,
+): Record<string, string> {
+  const kept = handedOn.flatMap((name) => {
+    const value = variables[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(kept), ...(isElectron ? { ELECTRON_RUN_AS_NODE: '1' } : {}) };
+}
+
+/**
+ * Starts the runner program. It gets a session of its own, so that Ctrl-C at a terminal reaches Sallyport alone, which
+ * then ends the cards in order.
+ */
+export function spawnRunner(script: string): ChildProcess {
+  return spawn(process.execPath, [script], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: runnerEnvironment(),
+    cwd: dirname(script),
+    detached: true,
+    windowsHide: true,
+  });
+}

@@ -1,0 +1,249 @@
+import { homedir, availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { ParamsOf, RequestHandlers } from '../../protocol/src/contract.ts';
+import type { CardStatus, engineEvents, engineSide } from '../../protocol/src/engine.ts';
+import { errorMessage, UserError } from '../../protocol/src/errors.ts';
+import { limits } from '../../protocol/src/limits.ts';
+import { createBlobStore, type BlobStore } from '../../remote-agent/src/files/blobStore.ts';
+import { doctorReport } from './doctor.ts';
+import { spawnRunner } from './environment.ts';
+import { Consents } from './permissions/consents.ts';
+import type { Projects } from './project/model.ts';
+import { projectScope } from './project/scope.ts';
+import { createLocalRunner, type LocalRunner } from './runners/local.ts';
+import { createQuickjsRunner } from './runners/quickjs.ts';
+import type { CardRunner } from './runners/cardRunner.ts';
+import { createCaptureCode } from './runs/captureCode.ts';
+import { History } from './runs/history.ts';
+import { createPlace } from './runs/place.ts';
+import { toProjectView } from './runs/projectView.ts';
+import { Runs } from './runs/runs.ts';
+import { cleanStore, storeUsage, type CleanOptions, type CleanResult } from './store/cleanUp.ts';
+import { openHome } from './store/home.ts';
+import { markDamaged } from './store/openDatabase.ts';
+import { isDamage } from './store/sqliteErrors.ts';
+import { openStore, type Store } from './store/store.ts';
+
+type Events = (typeof engineEvents)['notifications'];
+
+/** Tells the person's side. */
+export type Notify = <M extends keyof Events>(method: M, params: ParamsOf<Events[M]>) => void;
+
+export interface EngineServicesOptions {
+  /** The folder of Sallyport's state, absolute; made on first need. */
+  readonly home: string;
+  readonly trusted: boolean;
+  readonly projects: Projects;
+  /** The folder that holds the built programs: `remote-agent.cjs`, `sandbox-worker.mjs`, `quickjs.wasm`, … */
+  readonly programs: string;
+  readonly notify: Notify;
+  /** What goes wrong without failing anything that was asked for. */
+  readonly onProblem: (problem: string) => void;
+  /** Replaced in tests. */
+  readonly createRunner?: (home: { readonly blobs: string; readonly scratch: string }) => LocalRunner;
+  readonly createJsRunner?: (blobs: BlobStore) => CardRunner;
+  readonly parallel?: number;
+  readonly blobStoreBytes?: number;
+  readonly now?: () => number;
+  readonly scopeOf?: (root: string) => string | null;
+}
+
+export interface EngineServices {
+  /** A handler for every request of the contract. */
+  readonly handlers: RequestHandlers<(typeof engineSide)['requests']>;
+  setTrusted(trusted: boolean): void;
+  /** Where a card stands in its latest run, for code lenses; null for none. Does not make a home that is not there. */
+  cardStatus(root: string, card: string): CardStatus | null;
+  /** Resolves when this run, started here, is over and stored; at once where it is no longer going on. */
+  whenFinished(runId: string): Promise<void>;
+  /** Cancels what runs, waits for its end, and closes everything. */
+  dispose(): Promise<void>;
+}
+
+/** What is opened when first needed. */
+interface Opened {
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly runner: LocalRunner;
+  readonly jsRunner: CardRunner;
+  readonly runs: Runs;
+  readonly history: History;
+}
+
+/** Composes the engine's services. The store, the runner and the QuickJS pool are opened on first need. */
+export function createEngineServices(options: EngineServicesOptions): EngineServices {
+  const { projects, notify, onProblem, now = Date.now, scopeOf = projectScope } = options;
+  const limitBytes = options.blobStoreBytes ?? limits.blobStoreBytes;
+  let { trusted } = options;
+  let opened: Opened | undefined;
+
+  const isTrusted = () => trusted;
+  const projectKey = (root: string) => scopeOf(root) ?? `path:${root}`;
+  const consents = new Consents({ projects, scopeOf, isTrusted, now, store: () => open().store });
+
+  const problem = (error: unknown) => {
+    onProblem(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    if (isDamage(error) && opened) markDamaged(opened.store.home.database);
+    const code = error instanceof UserError ? error.code : 'internal';
+    notify('engine/notice', { code, message: errorMessage(error), data: {} });
+  };
+
+  const open = (): Opened => {
+    if (opened) return opened;
+    const home = openHome(options.home);
+    const store = openStore(home, now);
+    if (store.setAside) {
+      const { path, problem: what } = store.setAside;
+      notify('engine/notice', {
+        code: 'store-damaged',
+        message: `Sallyport’s database was damaged (${what}). It was kept as ${path}, and a fresh one was begun: the history and the accepted permissions are empty, results on disk are kept.`,
+        data: { path },
+      });
+    }
+    const blobs = createBlobStore(home.blobs);
+    const parallel = options.parallel ?? availableParallelism();
+    const runner =
+      options.createRunner?.(home) ??
+      createLocalRunner({
+        spawn: () => spawnRunner(join(options.programs, 'remote-agent.cjs')),
+        blobs: home.blobs,
+        scratch: home.scratch,
+        maxJobs: parallel,
+        onProblem,
+      });
+    const jsFiles = {
+      script: join(options.programs, 'sandbox-worker.mjs'),
+      wasm: join(options.programs, 'quickjs.wasm'),
+      guest: join(options.programs, 'quickjs-guest.js'),
+    };
+    const jsRunner =
+      options.createJsRunner?.(blobs) ?? createQuickjsRunner({ blobs, files: jsFiles, maxJobs: parallel });
+    const runs = new Runs({
+      store,
+      blobs,
+      projects,
+      capture: createCaptureCode(blobs, store.results),
+      accepted: (root) => consents.accepted(root),
+      isTrusted,
+      projectKey,
+      place: createPlace({ runner, jsFiles: options.createJsRunner ? [] : Object.values(jsFiles) }),
+      runnerFor: (runtime) => (runtime === 'js' ? jsRunner : runner),
+      userFolder: homedir(),
+      parallel,
+      clock: { now, monotonic: () => performance.now() },
+      events: {
+        delta: (summary, cards) => {
+          for (let at = 0; at === 0 || at < cards.length; at += cardsPerDelta)
+            notify('run/delta', { summary, cards: cards.slice(at, at + cardsPerDelta) });
+        },
+        log: (cardRunId, totalLines) => notify('log/appended', { cardRunId, totalLines }),
+        finished: () => void keepWithinLimit().catch(problem),
+        problem,
+      },
+    });
+    opened = { store, blobs, runner, jsRunner, runs, history: new History(store, runs) };
+    return opened;
+  };
+
+  /** The store is cleaned where it has outgrown its limit, between runs and rarely: looking costs a walk. */
+  let lastLookAt = -Infinity;
+  const keepWithinLimit = async () => {
+    if (!opened || performance.now() - lastLookAt < cleanLookMs) return;
+    lastLookAt = performance.now();
+    const { blobBytes } = storeUsage(opened.store.database, opened.blobs, limitBytes);
+    if (blobBytes <= limitBytes) return;
+    try {
+      await cleanStore(opened.store.database, opened.blobs, { limitBytes });
+    } catch (error) {
+      if (!(error instanceof UserError) || error.code !== 'conflict') throw error;
+    }
+  };
+
+  const statusOf = (root: string, card: string): CardStatus | null => {
+    const { store, runs } = open();
+    const status = store.runs.latestOf(projectKey(root), card)?.status;
+    return status ? (runs.liveStatus(status.runId, card) ?? status) : null;
+  };
+
+  const viewOf = (root: string) => {
+    const project = projects.get(root);
+    const { store } = open();
+    return toProjectView(project, {
+      scope: scopeOf(project.root),
+      trusted,
+      accepted: consents.accepted(project.root),
+      runId: store.runs.latest(projectKey(project.root))?.id ?? null,
+      statusOf: (card) => statusOf(project.root, card),
+    });
+  };
+
+  const clean = (chosen: CleanOptions): Promise<CleanResult> => {
+    const { store, blobs } = open();
+    store.recover();
+    return cleanStore(store.database, blobs, chosen);
+  };
+
+  const handlers: EngineServices['handlers'] = {
+    'project/list': () => projects.list().map(({ root }) => viewOf(root)),
+    'project/get': ({ root }) => viewOf(root),
+    'run/start': async ({ root, ...chosen }) => ({ runId: await open().runs.start(root, chosen) }),
+    'run/cancel': ({ runId }) => ({ found: open().runs.cancel(runId) }),
+    'run/dryRun': async ({ root, cards }) => ({ cards: await open().runs.dryRun(root, cards) }),
+    'run/get': ({ runId }) => open().history.view(runId),
+    'run/list': ({ root, cursor, limit }) =>
+      open().history.list(root === undefined ? undefined : projectKey(root), cursor, limit),
+    'run/why': ({ runId, card }) => ({ changes: open().history.why(runId, card) }),
+    'log/read': ({ cardRunId, fromLine, count }) => open().history.log(cardRunId, fromLine, count),
+    'artifact/locate': ({ digest }) => {
+      const { blobs } = open();
+      const sizeBytes = blobs.sizeOf(digest);
+      if (sizeBytes === undefined) {
+        throw new UserError('not-found', 'This result was removed. Run the card again to make it anew.', {
+          digest,
+        });
+      }
+      return { path: blobs.pathOf(digest), sizeBytes };
+    },
+    'permissions/review': ({ root }) => consents.review(root),
+    'permissions/accept': ({ root, digest, accepted }) => {
+      const count = consents.accept(root, digest, accepted);
+      notify('project/changed', { root });
+      return { accepted: count };
+    },
+    'permissions/revoke': ({ root, card, key }) => {
+      const revoked = consents.revoke(root, card, key);
+      notify('project/changed', { root });
+      return { revoked };
+    },
+    'egress/list': ({ root, cursor, limit }) =>
+      open().history.egress(root === undefined ? undefined : projectKey(root), cursor, limit),
+    'store/usage': () => storeUsage(open().store.database, open().blobs, limitBytes),
+    'store/clean': ({ runsOlderThanDays }) =>
+      clean(runsOlderThanDays === undefined ? {} : { forgetBefore: now() - runsOlderThanDays * dayMs }),
+    'doctor/report': () => doctorReport(open()),
+  };
+
+  return {
+    handlers,
+    setTrusted: (value) => {
+      trusted = value;
+      for (const { root } of projects.list()) notify('project/changed', { root });
+    },
+    cardStatus: statusOf,
+    whenFinished: async (runId) => {
+      await opened?.runs.whenFinished(runId);
+    },
+    dispose: async () => {
+      if (!opened) return;
+      const { runs, runner, jsRunner, store } = opened;
+      await runs.dispose();
+      await Promise.all([runner.dispose(), jsRunner.dispose()]);
+      store.close();
+    },
+  };
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+const cleanLookMs = 10 * 60 * 1000;
+/** A message has a largest size; a project may have many cards. */
+const cardsPerDelta = 1000;
