@@ -29,6 +29,7 @@ const browserTarget = {
   jsx: 'automatic',
   define: { 'process.env.NODE_ENV': '"production"' },
   loader: { '.ttf': 'file' },
+  assetNames: 'webviews/[name]',
 };
 const requireBanner = {
   js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);",

@@ -33,6 +33,8 @@ export const canvasView = {
   notifications: {
     'canvas/project': notification(
       z.strictObject({
+        /** Kept in the webview's state, so that the panel comes back to its project after a reload. */
+        root: z.string(),
         name: z.string(),
         trusted: z.boolean(),
         cards: z.array(cardView),

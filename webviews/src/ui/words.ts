@@ -65,7 +65,7 @@ export const words = {
   edge: (from: string, to: string, type: string) => `${from} to ${to}: ${type}`,
   stateChanged: (title: string, state: string) => `${title}: ${state}`,
   manyChanged: (count: number) => `${count} cards changed state`,
-  runSummary: (state: string, counts: string) => (counts === '' ? `Run ${state}` : `Run ${state}: ${counts}`),
+  runSummary: (state: string, counts: string) => (counts === '' ? state : `${state}: ${counts}`),
 
   runAgain: 'Run Again',
   egressLog: 'Network Log',
@@ -127,7 +127,9 @@ export const words = {
     hung: 'This view does not answer.',
     close: 'Close View',
     reload: 'Open Again',
-    failed: (message: string) => `This result could not be drawn: ${message}`,
+    badMessage: (method: string) =>
+    `This view does not understand what the extension sent (${method}). Reload the window.`,
+  failed: (message: string) => `This result could not be drawn: ${message}`,
     closed: {
       'network-open': 'Closed, because its seal is not whole on this computer',
       silent: 'Closed, because it did not answer in time',
@@ -136,5 +138,7 @@ export const words = {
     } satisfies Record<ClosedReason, string>,
     closedByYou: 'Closed.',
   },
+  badMessage: (method: string) =>
+    `This view does not understand what the extension sent (${method}). Reload the window.`,
   failed: (message: string) => `That did not work: ${message}`,
 } as const;

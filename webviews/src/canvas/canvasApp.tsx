@@ -1,0 +1,190 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { RunSummary } from '../../../protocol/src/engine.ts';
+import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Announcer, LiveRegion } from '../ui/liveRegion.tsx';
+import { Menu, type MenuItem } from '../ui/menu.tsx';
+import { stateWord } from '../ui/stateLabel.tsx';
+import { words } from '../ui/words.ts';
+import { stateChanges, type CanvasProject, type CanvasState } from './canvasState.ts';
+import { GraphView } from './graphView.tsx';
+import { ListView } from './listView.tsx';
+
+/** What a person can ask for here; the extension decides. */
+export interface CanvasActions {
+  runProject(): void;
+  cancel(): void;
+  openRun(): void;
+  reviewPermissions(): void;
+  runCard(card: string): void;
+  openCode(card: string): void;
+  openManifest(card: string): void;
+  openResult(card: string): void;
+}
+
+export type CanvasMode = 'graph' | 'list';
+
+export interface CanvasAppProps {
+  readonly state: CanvasState;
+  readonly actions: CanvasActions;
+  readonly initialMode: CanvasMode;
+  onMode(mode: CanvasMode): void;
+}
+
+/** The canvas: toolbar, graph or list, the menu of a card, announcements. */
+export function CanvasApp({ state, actions, initialMode, onMode }: CanvasAppProps) {
+  const [mode, setMode] = useState(initialMode);
+  const switchMode = () => {
+    const next = mode === 'graph' ? 'list' : 'graph';
+    setMode(next);
+    onMode(next);
+  };
+  const { project } = state;
+  if (!project) return <Empty text={state.message ?? words.loading} />;
+  return (
+    <div className="app">
+      <Toolbar project={project} actions={actions} mode={mode} onSwitch={switchMode} />
+      {project.trusted ? null : (
+        <p className="notice">
+          <Icon name="warning" />
+          {words.untrusted}
+        </p>
+      )}
+      {project.cards.length === 0 ? (
+        <Empty text={words.noCards} hint={words.noCardsHint} />
+      ) : (
+        <Cards project={project} actions={actions} mode={mode} />
+      )}
+      <Announcements project={project} />
+    </div>
+  );
+}
+
+interface ToolbarProps {
+  readonly project: CanvasProject;
+  readonly actions: CanvasActions;
+  readonly mode: CanvasMode;
+  onSwitch(): void;
+}
+
+function Toolbar({ project, actions, mode, onSwitch }: ToolbarProps) {
+  const isRunning = project.run?.state === 'running';
+  const waiting = project.cards.flatMap((card) => card.permissions).filter(({ accepted }) => !accepted).length;
+  return (
+    <header className="toolbar">
+      <h1>{project.name}</h1>
+      <span className="summary">{project.run ? runSentence(project.run) : words.notRun}</span>
+      {isRunning ? (
+        <Button kind="primary" icon="stop" label={words.cancel} onClick={actions.cancel} />
+      ) : (
+        <Button
+          kind="primary"
+          icon="play"
+          label={words.runProject}
+          disabled={!project.trusted || project.cards.length === 0}
+          onClick={actions.runProject}
+        />
+      )}
+      {project.run ? <Button icon="open" label={words.openRun} onClick={actions.openRun} /> : null}
+      {project.cards.some((card) => card.permissions.length > 0) ? (
+        <Button icon="shield" label={words.reviewPermissions(waiting)} onClick={actions.reviewPermissions} />
+      ) : null}
+      <Button
+        icon={mode === 'graph' ? 'list' : 'graph'}
+        label={mode === 'graph' ? words.showList : words.showGraph}
+        onClick={onSwitch}
+      />
+    </header>
+  );
+}
+
+interface CardsProps {
+  readonly project: CanvasProject;
+  readonly actions: CanvasActions;
+  readonly mode: CanvasMode;
+}
+
+function Cards({ project, actions, mode }: CardsProps) {
+  const [open, setOpen] = useState<{ id: string; anchor: HTMLElement }>();
+  const onOpen = useCallback((id: string, anchor: HTMLElement) => setOpen({ id, anchor }), []);
+  const onClose = useCallback(() => setOpen(undefined), []);
+  const card = open && project.cards.find(({ id }) => id === open.id);
+  const View = mode === 'graph' ? GraphView : ListView;
+  return (
+    <>
+      <View name={project.name} cards={project.cards} onOpen={onOpen} />
+      {open && card ? (
+        <Menu
+          label={words.cardMenu(card.title)}
+          anchor={open.anchor}
+          onClose={onClose}
+          items={menuItems(card.id, {
+            actions,
+            canRun: project.trusted && project.run?.state !== 'running',
+            hasCode: card.entryPath !== null,
+            hasResult: card.status !== null,
+          })}
+        />
+      ) : null}
+    </>
+  );
+}
+
+function menuItems(
+  card: string,
+  given: { actions: CanvasActions; canRun: boolean; hasCode: boolean; hasResult: boolean },
+): MenuItem[] {
+  const { actions, canRun, hasCode, hasResult } = given;
+  return [
+    { label: words.runCard, icon: 'play', disabled: !canRun, run: () => actions.runCard(card) },
+    { label: words.openResult, icon: 'open', disabled: !hasResult, run: () => actions.openResult(card) },
+    { label: words.openCode, disabled: !hasCode, run: () => actions.openCode(card) },
+    { label: words.openManifest, run: () => actions.openManifest(card) },
+  ];
+}
+
+function Announcements({ project }: { readonly project: CanvasProject }) {
+  const [announcer] = useState(() => new Announcer(1500, summarise));
+  const before = useRef(project.cards);
+  useEffect(() => {
+    const changes = stateChanges(before.current, project.cards, (card) =>
+      words.stateChanged(card.title, stateWord(card.status)),
+    );
+    before.current = project.cards;
+    announcer.announce(...changes);
+  }, [project.cards, announcer]);
+  const runState = project.run?.state;
+  const first = useRef(true);
+  useEffect(() => {
+    if (!first.current && project.run && runState !== 'running') announcer.announce(runSentence(project.run));
+    first.current = false;
+    // Only the end of a run is said, not each figure of it.
+  }, [runState, announcer]);
+  return <LiveRegion announcer={announcer} />;
+}
+
+function summarise(sentences: readonly string[]): string {
+  return sentences.length <= 4 ? sentences.join('. ') : words.manyChanged(sentences.length);
+}
+
+/** `Done: 5 done, 1 blocked`. */
+export function runSentence(run: RunSummary): string {
+  const counts = Object.entries(run.counts)
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${count} ${wordOf(state).toLowerCase()}`);
+  return words.runSummary(words.runStates[run.state], counts.join(', '));
+}
+
+function wordOf(state: string): string {
+  return Object.hasOwn(words.states, state) ? words.states[state as keyof typeof words.states] : state;
+}
+
+function Empty({ text, hint }: { readonly text: string; readonly hint?: string }) {
+  return (
+    <main className="empty">
+      <Icon name="graph" />
+      <p>{text}</p>
+      {hint === undefined ? null : <p className="hint">{hint}</p>}
+    </main>
+  );
+}

@@ -1,0 +1,38 @@
+import type { CardView } from '../../../protocol/src/engine.ts';
+import { byteSize, duration } from '../ui/figures.ts';
+import { stateWord } from '../ui/stateLabel.tsx';
+import { words } from '../ui/words.ts';
+import type { Wire } from './graph.ts';
+
+/** Time and size of a card's last run: `1.2 s · 3.4 KB`. Empty where nothing is known. */
+export function cardFigures(card: CardView): string {
+  const { status } = card;
+  if (!status) return '';
+  const parts = [];
+  if (status.runMs !== null && !status.cached) parts.push(duration(status.runMs));
+  if (status.outputBytes > 0) parts.push(byteSize(status.outputBytes));
+  return parts.join(' · ');
+}
+
+/** What the card may reach, one text for each permission; a new one says so. */
+export function permissionTexts(card: CardView): string[] {
+  return card.permissions.map(({ sentence, accepted }) =>
+    accepted ? sentence : `${sentence} (${words.permissionNew})`,
+  );
+}
+
+/** Everything that the picture of a card shows, as one sentence for a screen reader. */
+export function cardSentence(card: CardView, wires: readonly Wire[]): string {
+  const after = [...new Set(wires.filter((wire) => wire.to === card.id).map((wire) => wire.from))];
+  return [
+    card.title,
+    card.runtime,
+    stateWord(card.status),
+    cardFigures(card),
+    card.problems > 0 ? words.problems(card.problems) : '',
+    ...permissionTexts(card),
+    after.length > 0 ? `${words.columns.after} ${after.join(', ')}` : '',
+  ]
+    .filter((part) => part !== '')
+    .join('. ');
+}
