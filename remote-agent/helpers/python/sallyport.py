@@ -5,17 +5,20 @@
     rows = inputs.table("weather")                  # a list of dicts, all values text
     outputs.json("summary", {"days": len(rows), "year": params["year"]})
 
-Only the standard library is used. Without Sallyport around it, importing works and each call says what is missing.
+Only the standard library is used, and of it only what a call needs is loaded, because every card waits for that.
+Without Sallyport around it, importing works and each call says what is missing.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import os
-import pathlib
 import re
-from typing import Any, Iterable, Mapping, Optional, Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import pathlib
+    from typing import Any, Iterable, Mapping, Optional, Sequence
 
 __all__ = ["inputs", "outputs", "params", "progress"]
 
@@ -33,6 +36,8 @@ class _Ports:
         folder = os.environ.get(self._variable)
         if not folder:
             raise RuntimeError(f"{self._variable} is not set: this runs outside Sallyport")
+        import pathlib
+
         return pathlib.Path(folder, port)
 
 
@@ -52,6 +57,8 @@ class _Inputs(_Ports):
 
     def table(self, port: str) -> list[dict[str, str]]:
         """The rows of a CSV file by the names of its first line. Every value is text; a missing one is empty."""
+        import csv
+
         with self.path(port).open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file, restval="", strict=True)
             rows = []
@@ -77,6 +84,8 @@ class _Outputs(_Ports):
         self, port: str, rows: Iterable[Mapping[str, Any]], columns: Optional[Sequence[str]] = None
     ) -> None:
         """Writes CSV with a header. The columns are those of the first row unless named; `None` is left empty."""
+        import csv
+
         records = getattr(rows, "to_dict", None)
         items = records("records") if callable(records) else list(rows)
         names = list(columns if columns is not None else items[0].keys() if items else [])
