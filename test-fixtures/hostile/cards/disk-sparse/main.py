@@ -1,0 +1,4 @@
+from attack import *
+
+with open(out("big"), "wb") as file:
+    file.truncate(1 << 40)

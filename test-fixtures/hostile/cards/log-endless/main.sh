@@ -1,0 +1,3 @@
+while :; do
+  yes 'there is no end to this line'
+done

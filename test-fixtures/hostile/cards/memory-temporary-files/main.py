@@ -1,0 +1,27 @@
+from attack import *
+
+megabytes = 500
+
+
+def fill():
+    written = 0
+    piece = b"x" * (1 << 20)
+    open_files = []
+    for folder in dict.fromkeys((temporary, home, "/tmp", "/dev/shm", "/dev", "/run", "/var/tmp", "/")):
+        path = os.path.join(folder, f"bomb-{lures['token']}")
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+            os.unlink(path)
+        except OSError:
+            continue
+        open_files.append(file)
+        try:
+            for _ in range(150):
+                written += os.write(file, piece)
+        except OSError:
+            pass
+    time.sleep(1.5)
+    return written > 300 << 20 and f"{written >> 20} MB held"
+
+
+attempt("held-memory", fill)

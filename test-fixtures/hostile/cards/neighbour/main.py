@@ -1,0 +1,48 @@
+import glob
+import socket
+from attack import *
+
+token = lures["neighbourToken"]
+libc.shmat.restype = ctypes.c_void_p
+
+
+def near():
+    for start in (home, temporary, outputs, inputs, "/run", "/var"):
+        for pattern in ("..", "../..", "../../..", "../../../.."):
+            for path in glob.glob(os.path.join(start, pattern, "**", f"{token}.txt"), recursive=True):
+                return read(path)
+    return None
+
+
+def environ():
+    for pid in all_pids():
+        try:
+            text = read(f"/proc/{pid}/environ", 1 << 20)
+        except OSError:
+            continue
+        if f'"token": "{token}"'.encode() in text or f'"token":"{token}"'.encode() in text:
+            return text[-200:]
+    return None
+
+
+def segment():
+    found = libc.shmget(int(token[-7:], 16), 0, 0)
+    if found < 0:
+        raise OSError(ctypes.get_errno(), "shmget")
+    return ctypes.string_at(libc.shmat(found, None, 0), 64)
+
+
+def hear(family, address):
+    with socket.socket(family) as client:
+        client.settimeout(3)
+        client.connect(address)
+        return client.recv(100)
+
+
+attempt("temporary", lambda: read(f"/tmp/{token}.txt"))
+attempt("shared-memory", lambda: read(f"/dev/shm/{token}.txt"))
+attempt("near-folders", near)
+attempt("environ", environ)
+attempt("shared-segment", segment)
+attempt("abstract-socket", lambda: hear(socket.AF_UNIX, f"\0{token}"))
+attempt("loopback", lambda: hear(socket.AF_INET, ("127.0.0.1", 20000 + int(token[-3:], 16))))

@@ -1,0 +1,3 @@
+from attack import *
+
+os.mkfifo(out("result"))

@@ -1,0 +1,3 @@
+from attack import *
+
+os.symlink(lures["home"], out("result"))

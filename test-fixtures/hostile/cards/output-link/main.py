@@ -1,0 +1,3 @@
+from attack import *
+
+os.symlink(lures["sshKey"], out("result"))

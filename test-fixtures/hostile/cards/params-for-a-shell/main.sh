@@ -1,0 +1,2 @@
+. "$(dirname "$0")/attack.sh"
+echo "$given" | head -c 200

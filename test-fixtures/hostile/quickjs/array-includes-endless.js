@@ -1,0 +1,5 @@
+// A loop of the engine itself that no interrupt reaches.
+// expect: killed
+export default () => {
+  Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1);
+};

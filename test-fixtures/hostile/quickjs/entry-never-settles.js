@@ -1,0 +1,3 @@
+// The card waits for ever: nothing is left to run.
+// expect: exception
+export default () => new Promise(() => {});

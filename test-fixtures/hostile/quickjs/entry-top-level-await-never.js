@@ -1,0 +1,4 @@
+// The module waits for ever.
+// expect: exception
+await new Promise(() => {});
+export default () => ({});

@@ -1,0 +1,3 @@
+// The entry exports no function.
+// expect: bad-entry
+export default 1;

@@ -1,0 +1,10 @@
+// Nothing.
+// expect: returns "refused"
+export default async () => {
+  try {
+    await import('');
+    return { out: 'loaded' };
+  } catch (error) {
+    return { out: /^Cannot import /.test(error.message) ? 'refused' : error.message };
+  }
+};

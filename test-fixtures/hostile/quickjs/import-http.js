@@ -1,0 +1,10 @@
+// Another scheme.
+// expect: returns "refused"
+export default async () => {
+  try {
+    await import('https://example.org/a.js');
+    return { out: 'loaded' };
+  } catch (error) {
+    return { out: /^Cannot import /.test(error.message) ? 'refused' : error.message };
+  }
+};

@@ -1,0 +1,10 @@
+// The prelude itself.
+// expect: returns "refused"
+export default async () => {
+  try {
+    await import('sallyport');
+    return { out: 'loaded' };
+  } catch (error) {
+    return { out: /^Cannot import /.test(error.message) ? 'refused' : error.message };
+  }
+};

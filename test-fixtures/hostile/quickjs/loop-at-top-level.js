@@ -1,0 +1,4 @@
+// The loop is in the module itself.
+// expect: timeout
+while (true) {}
+export default () => ({});

@@ -1,0 +1,5 @@
+// The plainest loop.
+// expect: timeout
+export default () => {
+  while (true) {}
+};

@@ -1,0 +1,6 @@
+// A map that grows.
+// expect: memory | timeout
+export default () => {
+  const kept = new Map();
+  for (let index = 0; ; index++) kept.set({}, [index]);
+};

@@ -1,0 +1,5 @@
+// One buffer larger than everything.
+// expect: memory | exception
+export default () => {
+  return { out: new ArrayBuffer(1.5e9).byteLength };
+};

@@ -1,0 +1,7 @@
+// queueMicrotask that queues itself.
+// expect: timeout
+export default () => {
+  const next = () => queueMicrotask(next);
+  next();
+  return new Promise(() => {});
+};

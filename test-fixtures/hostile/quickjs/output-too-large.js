@@ -1,0 +1,5 @@
+// More than the card may return.
+// expect: output-too-large
+export default () => {
+  return { out: 'x'.repeat(3e6) };
+};

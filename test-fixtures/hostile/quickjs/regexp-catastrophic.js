@@ -1,0 +1,5 @@
+// Exponential backtracking.
+// expect: timeout
+export default () => {
+  /^(a+)+$/.test('a'.repeat(40) + 'b');
+};

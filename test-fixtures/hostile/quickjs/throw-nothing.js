@@ -1,0 +1,5 @@
+// Throwing undefined is a failure too.
+// expect: exception
+export default () => {
+  throw undefined;
+};

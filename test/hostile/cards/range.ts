@@ -1,0 +1,145 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { RunnerClient } from '../../support/runnerClient.ts';
+import type { Attack } from './attack.ts';
+import { layOutLures, type EnginePlaces, type Lures } from './lures.ts';
+import { startOpenProxy } from './openProxy.ts';
+import { runPlainly, type PlainReport } from './plainRun.ts';
+import { runSealed, type SealedReport } from './sealedRun.ts';
+
+/** A place to attack a runner in: an engine's folders, a runner, and as many lures as there are attacks. */
+export interface Range {
+  readonly client: RunnerClient;
+  readonly engine: EnginePlaces;
+  sealed(attack: Attack): Promise<SealedReport>;
+  plain(attack: Attack): Promise<PlainReport>;
+  leftInScratch(): Promise<string[]>;
+  /** Ends the runner, removes every folder. */
+  close(): Promise<void>;
+}
+
+/** How many attacks go on at once: enough to meet each other, few enough for two cores. */
+const atOnce = 3;
+
+const terminalHost = path.resolve(import.meta.dirname, '../../support/terminalHost.py');
+const python = '/usr/bin/python3';
+
+export async function openRange(): Promise<Range> {
+  const root = await realpath(await mkdtemp(path.join(tmpdir(), 'sallyport-hostile-')));
+  const canary = `CANARY-${randomBytes(12).toString('hex')}`;
+  const engine = await layOutEngine(path.join(root, 'engine'), canary);
+  const environment = { ...process.env, SALLYPORT_TEST_SECRET: canary, SSH_AUTH_SOCK: '/nonexistent' };
+  const secretFile = openSync(engine.database, 'r');
+  // One that follows the standard three, and one far enough off to be missed by a search that stops at a gap.
+  const descriptors = new Map([
+    [3, secretFile],
+    [40, secretFile],
+  ]);
+  const start = (wrapper: readonly string[] = []) =>
+    RunnerClient.start({ ...engine, maxJobs: 2 * atOnce, environment, descriptors, wrapper });
+  const client = await start();
+  const interpreters = {
+    ...Object.fromEntries(client.hello.interpreters.map((each) => [each.runtime, each.path])),
+    python,
+  };
+  const turn = limited(atOnce);
+
+  const withLures = async <T>(runnerPid: number, use: (lures: Lures, folder: string) => Promise<T>) => {
+    const folder = await mkdtemp(path.join(root, 'lures-'));
+    const lures = await layOutLures({ folder, canary, engine, runnerPid });
+    try {
+      return await use(lures, folder);
+    } finally {
+      await lures.dispose();
+      await removeAll(folder);
+    }
+  };
+
+  return {
+    client,
+    engine,
+    sealed: (attack) =>
+      turn(async () => {
+        const runner = attack.terminal ? await start([python, terminalHost]) : client;
+        try {
+          const report = await withLures(runner.pid, (lures) => runSealed(attack, lures, runner, engine));
+          if (runner === client) return report;
+          await runner.close();
+          const heard = runner.complaints.includes('TERMINAL INPUT');
+          return heard
+            ? { ...report, evidence: [...report.evidence, { proof: 'terminal', detail: runner.complaints }] }
+            : report;
+        } finally {
+          if (runner !== client) await runner.close();
+        }
+      }),
+    plain: (attack) =>
+      turn(() =>
+        withLures(client.pid, async (lures, folder) => {
+          const proxy = attack.hosts ? await startOpenProxy(Number(lures.values['tcpPort'])) : undefined;
+          const own = path.join(folder, 'plain');
+          await mkdir(own);
+          try {
+            return await runPlainly(attack, lures, {
+              folder: own,
+              interpreters,
+              environment,
+              descriptors,
+              terminalHost: (words) => [python, terminalHost, ...words],
+              proxy,
+            });
+          } finally {
+            await proxy?.close();
+          }
+        }),
+      ),
+    leftInScratch: () => readdir(engine.scratch),
+    close: async () => {
+      closeSync(secretFile);
+      await client.close().finally(() => removeAll(root));
+    },
+  };
+}
+
+/** Folders deeper than a path can say are among them, which Node's own removal can't reach. */
+async function removeAll(folder: string): Promise<void> {
+  await promisify(execFile)('rm', ['-rf', '--', folder]);
+}
+
+async function layOutEngine(folder: string, canary: string): Promise<EnginePlaces> {
+  const secret = `a result of another card: ${canary}\n`;
+  const digest = createHash('sha256').update(secret).digest('hex');
+  const places = {
+    blobs: path.join(folder, 'blobs'),
+    scratch: path.join(folder, 'scratch'),
+    database: path.join(folder, 'sallyport.sqlite'),
+    secretBlob: path.join(folder, 'blobs', digest.slice(0, 2), digest.slice(2)),
+  };
+  await mkdir(places.scratch, { recursive: true, mode: 0o700 });
+  await mkdir(path.dirname(places.secretBlob), { recursive: true });
+  await writeFile(places.secretBlob, secret);
+  await writeFile(places.database, `${canary}\n`);
+  return places;
+}
+
+/** Lets at most `count` of what it is given run at a time, in order. */
+function limited(count: number): <T>(run: () => Promise<T>) => Promise<T> {
+  let free = count;
+  const waiting: (() => void)[] = [];
+  return async (run) => {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await run();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    }
+  };
+}
