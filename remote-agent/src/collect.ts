@@ -68,6 +68,7 @@ export async function collectOutputs(
     hardLinks: 'refuse',
   } as const;
   for (const { port, type, optional } of job.outputs) {
+    if (options.pace.isDue()) await options.pace.rest();
     try {
       const artifact = await captureEntry(handle.folder, port, options);
       const fault = contentFault(store, type, artifact);

@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../protocol/src/errors.ts';
 import { idPattern } from '../../protocol/src/manifests.ts';
@@ -18,8 +18,6 @@ export interface StagedJob {
   readonly inputsFolder: string;
   /** Empty. */
   readonly outputsFolder: string;
-  /** The resolved parameters as JSON text. */
-  readonly paramsFile: string;
 }
 
 export interface StageOptions {
@@ -46,8 +44,8 @@ export function makeStageFolders(folder: string, owner?: FileOwner): StagedJob {
 }
 
 /**
- * Copies everything that a job may see into `folder`: its frozen code, its inputs and its parameters. Copies only, so
- * nothing that the card does reaches the stored originals. Throws as `materialize` does, and `bad-message` for a job
+ * Copies the files that a job may see into `folder`: its frozen code and its inputs. Copies only, so nothing that the
+ * card does reaches the stored originals. Throws as `materialize` does, and `bad-message` for a job
  * whose ports are no plain names; what was written by then is the caller's to remove with `folder`.
  */
 export async function stageJob(
@@ -64,12 +62,6 @@ export async function stageJob(
   for (const { port, artifact } of job.inputs) {
     await materialize(store, artifact, join(staged.inputsFolder, port), copying);
   }
-  try {
-    writeFileSync(staged.paramsFile, job.params, { flag: 'wx', mode: 0o444 });
-    if (owner) chownSync(staged.paramsFile, owner.uid, owner.gid);
-  } catch (error) {
-    throw toFileError(error, 'write', staged.paramsFile);
-  }
   return staged;
 }
 
@@ -79,7 +71,6 @@ function stagedPaths(folder: string): StagedJob {
     codeFolder: join(folder, 'code'),
     inputsFolder: join(folder, 'inputs'),
     outputsFolder: join(folder, 'outputs'),
-    paramsFile: join(folder, 'params.json'),
   };
 }
 
