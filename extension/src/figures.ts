@@ -9,7 +9,7 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** `512 B`, `3.4 KB`, `1.2 GB`, in powers of 1,024 as file managers do. */
+/** `512 B`, `3.4 KB`, `34 KB`, in powers of 1,024 as file managers do. */
 export function size(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB'];
   let value = bytes;
@@ -18,7 +18,7 @@ export function size(bytes: number): string {
     value /= 1024;
     unit++;
   }
-  return `${unit === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${units[unit] ?? ''}`;
+  return `${unit === 0 || value >= 9.95 ? Math.round(value) : value.toFixed(1)} ${units[unit] ?? ''}`;
 }
 
 /** `2026-03-01 09:05:07` in local time. */

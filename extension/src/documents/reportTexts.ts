@@ -30,7 +30,7 @@ export function dryRunReport(project: ProjectView, planned: readonly PlannedCard
   ]);
   const cached = planned.filter((card) => card.action === 'cached').length;
   return report(t('Dry run of {0}', plain(project.name)), [
-    t('{0} of {1} cards would run, {2} come from the cache. Nothing was run.', would, planned.length, cached),
+    t('Would run: {0} of {1}. From the cache: {2}. Nothing was run.', would, planned.length, cached),
     lines.join('\n'),
   ]);
 }
