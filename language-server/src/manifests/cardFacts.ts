@@ -15,7 +15,9 @@ export interface InputFact {
 
 export interface OutputFact {
   readonly type: string | undefined;
+  /** Of the type where it is written, else of the port's id. */
   readonly at: Span;
+  readonly idAt: Span;
 }
 
 /** What checks across cards need of one card, with its places, so that its text need not be kept. */
@@ -25,6 +27,8 @@ export interface CardFacts {
   readonly inputs: ReadonlyMap<string, InputFact>;
   readonly outputs: ReadonlyMap<string, OutputFact>;
   readonly environmentSources: readonly { readonly id: string; readonly at: Span }[];
+  /** The output that is shown. */
+  readonly view: { readonly port: string; readonly at: Span } | undefined;
   /** The entry file; absent for a `command`. */
   readonly entry: { readonly path: string; readonly at: Span } | undefined;
 }
@@ -44,10 +48,12 @@ export function cardFacts(text: string, root: Node | undefined, complete: boolea
   const outputs = new Map<string, OutputFact>();
   for (const { key, keyNode, value } of membersOf(at(root, 'outputs'))) {
     const type = at(value, 'type');
-    outputs.set(key, { type: textOf(type), at: spanOf(type ?? keyNode) });
+    outputs.set(key, { type: textOf(type), at: spanOf(type ?? keyNode), idAt: spanOf(keyNode) });
   }
   const entry = at(root, 'entry');
   const path = textOf(at(root, 'runtime')) === 'command' ? undefined : textOf(entry);
+  const view = at(root, 'view', 'output');
+  const viewPort = textOf(view);
   return {
     complete,
     inputs,
@@ -56,6 +62,7 @@ export function cardFacts(text: string, root: Node | undefined, complete: boolea
       const id = textOf(source);
       return id === undefined ? [] : [{ id, at: spanOf(source) }];
     }),
+    view: view && viewPort !== undefined ? { port: viewPort, at: spanOf(view) } : undefined,
     entry: entry && path ? { path, at: spanOf(entry) } : undefined,
   };
 }

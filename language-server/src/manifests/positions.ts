@@ -25,3 +25,17 @@ export function positionAt(starts: Uint32Array, offset: number): TextPosition {
   }
   return { line: low, character: Math.max(0, offset - (starts[low] ?? 0)) };
 }
+
+/** The offset of a position; one past a line's end is clamped to it, one past the text to the text's end. */
+export function offsetAt(starts: Uint32Array, text: string, { line, character }: TextPosition): number {
+  if (line >= starts.length) return text.length;
+  const start = starts[Math.max(0, line)] ?? 0;
+  let end = starts[line + 1] ?? text.length;
+  while (end > start && line + 1 < starts.length && /[\r\n]/.test(text[end - 1] ?? '')) end--;
+  return Math.min(start + Math.max(0, character), end);
+}
+
+/** A range of LSP for a span. */
+export function rangeOf(starts: Uint32Array, span: { readonly start: number; readonly end: number }) {
+  return { start: positionAt(starts, span.start), end: positionAt(starts, span.end) };
+}

@@ -7,7 +7,7 @@ import {
   type CheckedCard,
   type CheckedProject,
 } from '../manifests/checkManifest.ts';
-import { cardFacts } from '../manifests/cardFacts.ts';
+import { cardFacts, type CardFacts } from '../manifests/cardFacts.ts';
 import { replaceFix } from '../manifests/edits.ts';
 import { nearest } from '../manifests/nearest.ts';
 import { insideParts, pathKind, type PathKind } from '../manifests/paths.ts';
@@ -113,6 +113,11 @@ export class ProjectState {
   linesOf(path: string): Uint32Array | undefined {
     if (path === this.#manifestPath) return this.#source?.checked.lines;
     return this.#cardAt(path)?.source.checked.lines;
+  }
+
+  /** The written ports and wires of a card, with their places. */
+  factsOf(id: string): CardFacts | undefined {
+    return this.#cards.get(id)?.source.checked.facts;
   }
 
   /** The card whose manifest is at `path`. */

@@ -1,0 +1,50 @@
+import { basename, dirname } from 'node:path';
+import { cardFile, projectFile } from '../project/findCards.ts';
+import type { LoadedCard, LoadedProject } from '../project/model.ts';
+import type { ProjectState } from '../project/projectState.ts';
+import { parseText, type ParsedText } from './parseText.ts';
+import { lineStarts } from './positions.ts';
+import type { ManifestKind } from './schema.ts';
+
+/** A manifest that is open in an editor, with what is known around it. */
+export interface ManifestContext {
+  readonly kind: ManifestKind;
+  readonly path: string;
+  readonly text: string;
+  readonly parsed: ParsedText;
+  readonly lines: Uint32Array;
+  readonly state: ProjectState | undefined;
+  readonly project: LoadedProject | undefined;
+  /** The card of this manifest, where a project has it. */
+  readonly card: LoadedCard | undefined;
+  /** True where the editor's own JSON support offers what the schema alone says. */
+  readonly editorKnowsSchema: boolean;
+}
+
+export function manifestKind(path: string): ManifestKind | undefined {
+  const name = basename(path);
+  return name === projectFile ? 'project' : name === cardFile ? 'card' : undefined;
+}
+
+export function manifestContext(
+  path: string,
+  text: string,
+  state: ProjectState | undefined,
+  editorKnowsSchema: boolean,
+): ManifestContext | undefined {
+  const kind = manifestKind(path);
+  if (!kind) return undefined;
+  const project = state?.loaded;
+  const card = project?.cards.get(basename(dirname(path)));
+  return {
+    kind,
+    path,
+    text,
+    parsed: parseText(text),
+    lines: lineStarts(text),
+    state,
+    project,
+    card: card?.manifestPath === path ? card : undefined,
+    editorKnowsSchema,
+  };
+}
