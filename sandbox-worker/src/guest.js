@@ -70,6 +70,8 @@
     try {
       if (error instanceof BadOutput) return { code: 'bad-output', message: error.message };
       if (error instanceof BadEntry) return { code: 'bad-entry', message: error.message };
+      // Out of memory may arrive as null: the host knows whether it is.
+      if (error === null || error === undefined) return { code: 'nothing', message: `Thrown: ${error}` };
       const isError = error instanceof Error;
       const head = isError ? `${error.name}: ${error.message}` : `Thrown: ${show(error)}`;
       const stack = isError ? ownFrames(String(error.stack ?? '')) : '';

@@ -29,6 +29,7 @@ const guestCodes: readonly string[] = ['exception', 'memory', 'stack', 'bad-outp
 export class HostFunctions {
   readonly #job: JsCardJob;
   readonly #events: CardEvents;
+  readonly #isFull: () => boolean;
   readonly #outputs = new Map<string, { text: string[]; bytes: Uint8Array[] }>();
   readonly #ports: ReadonlySet<string>;
   #outputBytes = 0;
@@ -36,8 +37,10 @@ export class HostFunctions {
   #logCutBytes = 0;
   #verdict: Verdict | undefined;
 
-  constructor(job: JsCardJob, events: CardEvents) {
+  /** `isFull` tells whether the instance's memory is used up. */
+  constructor(job: JsCardJob, events: CardEvents, isFull: () => boolean) {
     this.#job = job;
+    this.#isFull = isFull;
     this.#events = events;
     this.#ports = new Set(job.outputs.map((output) => output.port));
   }
@@ -96,7 +99,8 @@ export class HostFunctions {
         this.#take(name, text.length, (output) => output.bytes.push(Buffer.from(text, 'latin1')));
         return;
       case 'end':
-        this.#verdict = name === 'ok' ? { kind: 'ok' } : { kind: 'error', code: toCode(name), message: text };
+        this.#verdict =
+          name === 'ok' ? { kind: 'ok' } : { kind: 'error', code: this.#toCode(name), message: text };
         return;
       default:
         this.fail('exception', brokenProtocol);
@@ -109,6 +113,11 @@ export class HostFunctions {
     if (input === undefined) return undefined;
     if ('text' in input) return input.text;
     return as === 'text' ? Buffer.from(input.bytes).toString() : input.bytes;
+  }
+
+  #toCode(name: string): CardErrorCode {
+    if (name === 'nothing') return this.#isFull() ? 'memory' : 'exception';
+    return guestCodes.includes(name) ? (name as CardErrorCode) : 'exception';
   }
 
   #log(stream: 'stdout' | 'stderr', text: string): void {
@@ -132,10 +141,6 @@ export class HostFunctions {
 
 const brokenProtocol = 'The card broke the protocol of its sandbox';
 
-function toCode(name: string): CardErrorCode {
-  return guestCodes.includes(name) ? (name as CardErrorCode) : 'exception';
-}
-
 /** Thrown by the host where the instance has no memory left for what the host must place in it. */
 export class OutOfMemory extends Error {
   override readonly name = 'InternalError';
@@ -150,22 +155,40 @@ export function makeHostFunctions(
   context: QuickJSContext,
   current: () => HostFunctions | undefined,
 ): { readonly send: QuickJSHandle; readonly receive: QuickJSHandle } {
-  const send = context.newFunction('send', (kind, name, literal) => {
-    const host = current();
-    const text = parseLiteral(readString(context, literal, longestLiteral));
-    const words = [readString(context, kind, longestName), readString(context, name, longestName)] as const;
-    if (text === undefined || words[0] === undefined || words[1] === undefined)
-      host?.fail('exception', brokenProtocol);
-    else host?.send(words[0], words[1], text);
-  });
-  const receive = context.newFunction('receive', (port, as) => {
-    const name = readString(context, port, longestName);
-    const input =
-      name === undefined ? undefined : current()?.receive(name, readString(context, as, longestName));
-    if (input === undefined) return { error: context.newError('This card has no such input') };
-    return typeof input === 'string' ? newText(context, input) : newBytes(context, input);
-  });
+  const send = context.newFunction('send', (kind, name, literal) =>
+    guarded(current(), (host) => {
+      const text = parseLiteral(readString(context, literal, longestLiteral));
+      const kindText = readString(context, kind, longestName);
+      const nameText = readString(context, name, longestName);
+      if (text === undefined || kindText === undefined || nameText === undefined)
+        host.fail('exception', brokenProtocol);
+      else host.send(kindText, nameText, text);
+      return undefined;
+    }),
+  );
+  const receive = context.newFunction('receive', (port, as) =>
+    guarded(current(), (host) => {
+      const name = readString(context, port, longestName);
+      const input = name === undefined ? undefined : host.receive(name, readString(context, as, longestName));
+      if (input === undefined) return { error: context.newError('This card has no such input') };
+      return typeof input === 'string' ? newText(context, input) : newBytes(context, input);
+    }),
+  );
   return { send, receive };
+}
+
+type Answer = QuickJSHandle | { error: QuickJSHandle } | undefined;
+
+/** What the host itself throws ends the card, whatever the guest makes of the error. */
+function guarded(host: HostFunctions | undefined, act: (host: HostFunctions) => Answer): Answer {
+  if (host === undefined) return undefined;
+  try {
+    return act(host);
+  } catch (error) {
+    if (error instanceof OutOfMemory) host.fail('memory', error.message);
+    else host.fail('exception', 'The sandbox failed while it served the card');
+    throw error;
+  }
 }
 
 /** The string behind a handle, or undefined where it is none or longer than `limit` UTF-16 units. Runs no guest code. */

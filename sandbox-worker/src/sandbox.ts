@@ -110,7 +110,7 @@ export class Sandbox {
   run(job: JsCardJob, events: CardEvents): JsCardResult {
     if (this.#used) throw new TypeError('Failed to run a card: this sandbox has run one');
     this.#used = true;
-    const host = new HostFunctions(job, events);
+    const host = new HostFunctions(job, events, () => this.#isFull());
     this.#host = host;
     this.#modules = new Map(Object.entries(job.modules));
     this.#deadline = this.#now() + job.deadlineMs;
@@ -145,11 +145,15 @@ export class Sandbox {
       this.#runtime.executePendingJobs(jobsPerBatch);
   }
 
+  #isFull(): boolean {
+    return this.memoryBytes >= this.#maximumBytes * fullShare;
+  }
+
   /** The guest came to an end without saying how: interrupted, out of memory, or waiting for what never comes. */
   #silentEnd(job: JsCardJob): { kind: 'error'; code: CardErrorCode; message: string } {
     const end = (code: CardErrorCode, message: string) => ({ kind: 'error', code, message }) as const;
     if (this.#now() >= this.#deadline) return end('timeout', `The card ran longer than ${job.deadlineMs} ms`);
-    if (this.memoryBytes >= this.#maximumBytes * fullShare)
+    if (this.#isFull())
       return end('memory', `The card needs more than ${this.#maximumBytes / 1024 / 1024} MiB`);
     return end('exception', 'The card waits for a promise that nothing will settle');
   }

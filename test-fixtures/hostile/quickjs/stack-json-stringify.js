@@ -1,5 +1,5 @@
 // An object that is deep.
-// expect: stack | memory
+// expect: stack | memory | timeout
 export default () => {
   let deep = {};
   for (let index = 0; index < 300_000; index++) deep = { deep };
