@@ -19,7 +19,7 @@ import { createPlace } from './runs/place.ts';
 import { toProjectView } from './runs/projectView.ts';
 import { Runs } from './runs/runs.ts';
 import { cleanStore, storeUsage, type CleanOptions, type CleanResult } from './store/cleanUp.ts';
-import { openHome } from './store/home.ts';
+import { hasHome, openHome } from './store/home.ts';
 import { markDamaged } from './store/openDatabase.ts';
 import { isDamage } from './store/sqliteErrors.ts';
 import { openStore, type Store } from './store/store.ts';
@@ -229,7 +229,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
       trusted = value;
       for (const { root } of projects.list()) notify('project/changed', { root });
     },
-    cardStatus: statusOf,
+    cardStatus: (root, card) => (opened || hasHome(options.home) ? statusOf(root, card) : null),
     whenFinished: async (runId) => {
       await opened?.runs.whenFinished(runId);
     },

@@ -14,7 +14,7 @@ export function explainChange(before: KeyParts, after: KeyParts, listCode: ListC
   if (before.code.digest !== after.code.digest) {
     add('code', namedFew(codeChanges(listCode(before.code.digest), listCode(after.code.digest))));
   }
-  if (JSON.stringify(before.runtime) !== JSON.stringify(after.runtime)) {
+  if (showRuntime(before.runtime) !== showRuntime(after.runtime)) {
     add('runtime', [`${showRuntime(before.runtime)} became ${showRuntime(after.runtime)}`]);
   }
   add('params', recordChanges(before.params, after.params, { values: true }));
@@ -82,5 +82,5 @@ function differences<T>(before: ReadonlyMap<string, T>, after: ReadonlyMap<strin
 }
 
 function showRuntime({ runtime, entry }: KeyParts['runtime']): string {
-  return `${runtime} ${typeof entry === 'string' ? entry : entry.join(' ')}`;
+  return `${runtime} ${typeof entry === 'string' ? entry : JSON.stringify(entry)}`;
 }

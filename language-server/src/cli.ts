@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { runCommandLine } from './cli/main.ts';
+import type { Terminal } from './cli/terminal.ts';
+import { stateHome, wantsColour } from './environment.ts';
+import { openProjects } from './project/nodeProjects.ts';
+import { createEngineServices } from './services.ts';
+
+/** The command line: the engine in this process, driven by one command. Built to `dist/cli.mjs`. */
+
+const interrupt = new AbortController();
+// A reader that went away (`| head`) is no error.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+process.on('SIGINT', () => interrupt.abort());
+process.on('SIGTERM', () => interrupt.abort());
+
+const terminal: Terminal = {
+  out: (line) => void process.stdout.write(`${line}\n`),
+  note: (line) => void process.stderr.write(`${line}\n`),
+  isInteractive: process.stdin.isTTY && process.stdout.isTTY,
+  hasColour: wantsColour(process.stdout.isTTY),
+  ask: async (question) => {
+    const input = createInterface({ input: process.stdin, output: process.stdout });
+    try {
+      return await input.question(question, { signal: interrupt.signal });
+    } catch {
+      return '';
+    } finally {
+      input.close();
+    }
+  },
+};
+
+process.exitCode = await runCommandLine(process.argv.slice(2), terminal, {
+  version: packageVersion,
+  interrupted: interrupt.signal,
+  openProjects: (root) => openProjects({ roots: [root] }),
+  createServices: (projects, notify) =>
+    createEngineServices({
+      home: stateHome(),
+      trusted: true,
+      projects,
+      programs: import.meta.dirname,
+      notify,
+      onProblem: (problem) => terminal.note(problem),
+    }),
+});
+
+/** The version of the package that this program was built for. */
+function packageVersion(): string {
+  const text = readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8');
+  const { version } = JSON.parse(text) as { version: string };
+  return version;
+}

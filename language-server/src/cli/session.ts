@@ -1,0 +1,58 @@
+import { basename, dirname, resolve } from 'node:path';
+import type { ParamsOf, ResultOf } from '../../../protocol/src/contract.ts';
+import type { engineEvents, engineSide } from '../../../protocol/src/engine.ts';
+import type { LoadedProject, Projects } from '../project/model.ts';
+import type { EngineServices, Notify } from '../services.ts';
+import type { Arguments } from './arguments.ts';
+import type { Terminal } from './terminal.ts';
+
+type Requests = (typeof engineSide)['requests'];
+type Events = (typeof engineEvents)['notifications'];
+
+/** The engine in this process, for one command. */
+export interface Session {
+  readonly args: Arguments;
+  readonly terminal: Terminal;
+  /** The project's folder; the current one where the command names none. */
+  readonly root: string;
+  /** The project, read from disk. Throws `no-project`. */
+  project(): LoadedProject;
+  call<M extends keyof Requests>(method: M, params: ParamsOf<Requests[M]>): Promise<ResultOf<Requests[M]>>;
+  on<M extends keyof Events>(method: M, listener: (params: ParamsOf<Events[M]>) => void): void;
+  whenFinished(runId: string): Promise<void>;
+  /** Aborted when the person presses Ctrl-C. */
+  readonly interrupted: AbortSignal;
+  dispose(): Promise<void>;
+}
+
+export interface SessionParts {
+  readonly openProjects: (root: string) => Projects;
+  readonly createServices: (projects: Projects, notify: Notify) => EngineServices;
+  readonly interrupted: AbortSignal;
+}
+
+export function openSession(args: Arguments, terminal: Terminal, parts: SessionParts): Session {
+  const root = projectFolder(args.operands[0] ?? '.');
+  const projects = parts.openProjects(root);
+  const listeners = new Map<string, (params: never) => void>();
+  const services = parts.createServices(projects, (method, params) => {
+    (listeners.get(method) as ((value: typeof params) => void) | undefined)?.(params);
+  });
+  return {
+    args,
+    terminal,
+    root,
+    project: () => projects.get(root),
+    call: async (method, params) => services.handlers[method](params, parts.interrupted),
+    on: (method, listener) => void listeners.set(method, listener),
+    whenFinished: (runId) => services.whenFinished(runId),
+    interrupted: parts.interrupted,
+    dispose: () => services.dispose(),
+  };
+}
+
+/** The folder of a project that is named by its folder or by its `sallyport.json`. */
+function projectFolder(named: string): string {
+  const path = resolve(named);
+  return basename(path) === 'sallyport.json' ? dirname(path) : path;
+}
