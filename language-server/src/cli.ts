@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { runCommandLine } from './cli/main.ts';
-import type { Terminal } from './cli/terminal.ts';
+import { printable, type Terminal } from './cli/terminal.ts';
 import { stateHome, wantsColour } from './environment.ts';
 import { openProjects } from './project/nodeProjects.ts';
 import { createEngineServices } from './services.ts';
@@ -32,6 +32,8 @@ const terminal: Terminal = {
   },
 };
 
+const noted = new Set<string>();
+
 process.exitCode = await runCommandLine(process.argv.slice(2), terminal, {
   version: packageVersion,
   interrupted: interrupt.signal,
@@ -43,9 +45,16 @@ process.exitCode = await runCommandLine(process.argv.slice(2), terminal, {
       projects,
       programs: import.meta.dirname,
       notify,
-      onProblem: (problem) => terminal.note(problem),
+      onProblem: (problem) => noteOnce(problem.trim().split('\n')[0] ?? ''),
     }),
 });
+
+/** The same complaint is made once. */
+function noteOnce(problem: string): void {
+  if (problem === '' || noted.has(problem)) return;
+  noted.add(problem);
+  terminal.note(printable(problem));
+}
 
 /** The version of the package that this program was built for. */
 function packageVersion(): string {

@@ -100,7 +100,9 @@ function progressLine(id: string, status: CardStatus, terminal: Terminal): strin
 
 function reasonText({ reason }: CardStatus): string {
   if (!reason) return '';
-  return printable(reason.remedy === undefined ? reason.detail : `${reason.detail}. ${reason.remedy}`);
+  return printable(
+    reason.remedy === undefined ? reason.detail : `${reason.detail.replace(/\.$/, '')}. ${reason.remedy}`,
+  );
 }
 
 function summaryLine({ summary, cards }: RunView, terminal: Terminal): string {

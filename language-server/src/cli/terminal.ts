@@ -34,8 +34,7 @@ export function table(
   paintCell: (cell: string, row: number, column: number) => string = (cell) => cell,
 ): string[] {
   const widths: number[] = [];
-  for (const row of rows)
-    row.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))));
+  for (const row of rows) row.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))));
   return rows.map((row, rowAt) =>
     row
       .map((cell, at) => {

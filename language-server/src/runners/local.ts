@@ -120,7 +120,7 @@ async function startWithRetries(
   }
   throw new UserError(
     'isolation-missing',
-    `The runner could not be started: ${errorMessage(last)}. Sallyport: Doctor says more.`,
+    `The runner could not be started: ${errorMessage(last)}`,
     {},
     { cause: last },
   );
