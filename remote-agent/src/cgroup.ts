@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { memoryBytes } from './limits.ts';
+import { groupMemoryBytes } from './limits.ts';
 import type { JobLimits } from '../../protocol/src/runner.ts';
 
 /** Limits kept by the kernel for all processes of one job together. */
@@ -9,7 +9,7 @@ export interface JobGroup {
   add(pid: number): void;
   /** Which limit the job ran into, if any. */
   excess(): 'memory' | 'processes' | undefined;
-  /** Removes the group. Call once no process is left in it. */
+  /** Removes the group, now or with the next one. Call once no process is left in it. */
   remove(): void;
 }
 
@@ -35,18 +35,24 @@ export function openCgroup(mount: string, membership: string, pid: number): Cgro
     mkdirSync(leaf);
     writeFileSync(join(leaf, 'cgroup.procs'), String(pid));
     writeFileSync(join(own, 'cgroup.subtree_control'), controllers.map((name) => `+${name}`).join(' '));
-    return { createGroup: (name, limits) => createGroup(join(own, `sallyport-${pid}-${name}`), limits) };
+    const left = new Set<string>();
+    return {
+      createGroup(name, limits) {
+        for (const path of left) removeGroup(path, left);
+        return createGroup(join(own, `sallyport-${pid}-${name}`), limits, left);
+      },
+    };
   } catch {
     giveBack(own, leaf, pid);
     return undefined;
   }
 }
 
-function createGroup(path: string, limits: JobLimits): JobGroup {
+function createGroup(path: string, limits: JobLimits, left: Set<string>): JobGroup {
   mkdirSync(path);
   const set = (file: string, value: string) => writeFileSync(join(path, file), value);
   try {
-    set('memory.max', String(memoryBytes(limits)));
+    set('memory.max', String(groupMemoryBytes(limits)));
     if (existsSync(join(path, 'memory.swap.max'))) set('memory.swap.max', '0');
     // One out of memory ends all of the job, so that no half of it goes on.
     set('memory.oom.group', '1');
@@ -61,8 +67,18 @@ function createGroup(path: string, limits: JobLimits): JobGroup {
       if (counter(path, 'memory.events', 'oom_kill') > 0) return 'memory';
       return counter(path, 'pids.events', 'max') > 0 ? 'processes' : undefined;
     },
-    remove: () => rmdirSync(path),
+    remove: () => removeGroup(path, left),
   };
+}
+
+/** A process that was just reaped can still count for a moment; such a group is tried again with the next job. */
+function removeGroup(path: string, left: Set<string>): void {
+  try {
+    rmdirSync(path);
+    left.delete(path);
+  } catch {
+    left.add(path);
+  }
 }
 
 function counter(path: string, file: string, name: string): number {

@@ -1,4 +1,4 @@
-import { lstatSync, opendirSync } from 'node:fs';
+import { lstatSync, opendirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 
 /** More entries than this count as larger than any bound. */
@@ -39,7 +39,7 @@ function* namesOf(folder: string): Generator<string> {
   }
 }
 
-function lookAt(path: string): ReturnType<typeof lstatSync> {
+function lookAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {

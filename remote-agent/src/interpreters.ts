@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
 import type { Interpreter } from '../../protocol/src/runner.ts';
 import type { Environment } from './environment.ts';
 import { ownNodeTarget } from './isolation/place.ts';
+import { runProgram } from './runProgram.ts';
 
 /** An interpreter by its path inside the sandbox. */
 export type Interpreters = Readonly<Partial<Record<Interpreter['runtime'], Interpreter>>>;
@@ -44,12 +44,6 @@ export function interpreterRemedy(runtime: Interpreter['runtime'], platform: Nod
 
 /** The version that a program prints, or undefined where it can't be run. */
 async function versionOf(path: string | undefined): Promise<string | undefined> {
-  if (path === undefined) return undefined;
-  return new Promise((resolve) => {
-    const options = { timeout: 10_000, env: {}, cwd: '/' };
-    execFile(path, ['--version'], options, (error, stdout, stderr) => {
-      const version = /[0-9]+(?:\.[0-9]+)+/.exec(`${stdout}${stderr}`)?.[0];
-      resolve(error ? undefined : version);
-    });
-  });
+  const text = path === undefined ? undefined : await runProgram(path, ['--version']);
+  return text === undefined ? undefined : /[0-9]+(?:\.[0-9]+)+/.exec(text)?.[0];
 }

@@ -31,6 +31,12 @@ export function memoryBytes(limits: JobLimits): number {
   return limits.memoryMB * mebibyte;
 }
 
+/** A cgroup also counts what is written to folders in memory, which have bounds of their own. */
+export function groupMemoryBytes(limits: JobLimits): number {
+  const folders = Object.values(scratchBytes).reduce((sum, bytes) => sum + bytes, 0);
+  return memoryBytes(limits) + folders + (isOutputInMemory(limits) ? outputBytes(limits) : 0);
+}
+
 /**
  * The part of a job's limits that the kernel keeps without a cgroup. Processes are counted by user namespace since
  * Linux 5.14; before, the count would take in the person's other programs, so the watchdog counts alone.

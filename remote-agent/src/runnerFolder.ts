@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { toFileError } from './files/fileError.ts';
+import { systemCode, toFileError } from './files/fileError.ts';
 import { identifyProcess } from './processes.ts';
 
 /** Where root's runners keep their folders: other users' sandboxes must be able to reach what they are shown. */
@@ -58,13 +58,16 @@ export function createRunnerFolder({ scratch, pid, passable = false }: RunnerFol
   };
 }
 
-/** Removes the folders of this user's runners that are gone. Returns how many there were. Throws `unreadable`. */
-export function sweepRunnerFolders(scratch: string, uid: number): number {
+/**
+ * Removes the folders of this user's runners that are gone, never `own`. Returns how many there were. Throws
+ * `unreadable`.
+ */
+export function sweepRunnerFolders(scratch: string, uid: number, own: string): number {
   try {
     const left = readdirSync(scratch)
       .filter(isAbandoned)
       .map((name) => join(scratch, name))
-      .filter((path) => lstatSync(path).uid === uid);
+      .filter((path) => path !== own && lstatSync(path).uid === uid);
     for (const path of left) removeFolder(path);
     return left.length;
   } catch (error) {
@@ -72,9 +75,23 @@ export function sweepRunnerFolders(scratch: string, uid: number): number {
   }
 }
 
-/** Deletes a folder with all that is in it, links as links. */
+/** Deletes a folder with all that is in it, links as links, and folders that forbid even their owner to look. */
 export function removeFolder(path: string): void {
-  rmSync(path, { recursive: true, force: true, maxRetries: 2 });
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    if (systemCode(error) !== 'EACCES' && systemCode(error) !== 'EPERM') throw error;
+    openUp(path);
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** Only for folders that nothing else can change any more. */
+function openUp(path: string): void {
+  chmodSync(path, 0o700);
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) openUp(join(path, entry.name));
+  }
 }
 
 function isAbandoned(name: string): boolean {

@@ -7,7 +7,8 @@ import { removeFolder } from '../runnerFolder.ts';
 import { makeStageFolders, type StagedJob } from '../stage.ts';
 import { sandboxArguments, type SystemEntry } from './bubblewrap.ts';
 import { initDescriptors, type Preparation } from './initScript.ts';
-import { firstFreeDescriptor, openSandbox, statusDescriptor, type Sandbox } from './sandbox.ts';
+import { keepNamespace } from './keeper.ts';
+import { openSandbox, pipeOf, type Sandbox } from './sandbox.ts';
 import type { SocketProfile } from './seccomp.ts';
 
 /** A file or folder of this machine by its path. It is opened here without following a link as its last component. */
@@ -57,12 +58,15 @@ export interface PreparedSandbox {
   readonly sandbox: Sandbox;
   readonly staged: StagedJob;
   readonly owner: FileOwner | undefined;
+  /** Where the card's own folder is seen inside. */
+  readonly cardFolder: string;
+  /** What the card's environment holds because of where its folders are. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What a card gets that asks for nothing. */
-export function plainRequest(limits: Pick<JobLimits, 'outputMB'>): SandboxRequest {
-  return { profile: 'none', limits, mounts: [], environment: {}, ownUser: true };
-}
+/** Where bubblewrap reports in JSON, and the first descriptor that is free for what it is given to mount. */
+const statusDescriptor = 6;
+const firstFreeDescriptor = 7;
 
 let turn = 0;
 
@@ -85,9 +89,12 @@ export async function openBubblewrap(
       ...(inMemory ? [] : [{ path: staged.outputsFolder, target: '/out', write: true }]),
     ]);
     request.bridge?.onSpawn(child);
-    const outputsPath = (pid: number) => (inMemory ? `/proc/${pid}/root/out` : staged.outputsFolder);
-    const sandbox = await openSandbox(child, outputsPath, request.bridge);
-    return { sandbox, staged, owner };
+    const sandbox = await openSandbox(child, {
+      keeper: keepNamespace(child, pipeOf(child, statusDescriptor)),
+      outputsPath: ({ pid }) => (inMemory ? `/proc/${pid}/root/out` : staged.outputsFolder),
+      preparation: request.bridge,
+    });
+    return { sandbox, staged, owner, cardFolder: '/card', environment: {} };
   } catch (error) {
     removeFolder(folder);
     throw error;

@@ -22,7 +22,14 @@ export interface Preparation {
 }
 
 /** The shell inside waits for its next line on descriptor 0 and tells how things went on descriptor 2. */
-export const initDescriptors = { script: 0, output: 1, report: 2, progress: 3, errors: 4, channel: 5 } as const;
+export const initDescriptors = {
+  script: 0,
+  output: 1,
+  report: 2,
+  progress: 3,
+  errors: 4,
+  channel: 5,
+} as const;
 
 /**
  * The first thing that the shell is asked: it answers once the whole sandbox stands. The preparation alone gets the

@@ -26,7 +26,12 @@ const ownFiles: Readonly<Record<string, string>> = {
 /** Files that programs under /usr refer to: the linker's cache and Debian's links between alternatives. */
 const systemFiles = ['/etc/ld.so.cache', '/etc/alternatives'];
 /** Shown to cards with any network. */
-const certificateFiles = ['/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/pki/ca-trust', '/etc/pki/tls/certs'];
+const certificateFiles = [
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+  '/etc/pki/ca-trust',
+  '/etc/pki/tls/certs',
+];
 /** Shown to cards with the whole network: the others have no one to ask for an address but the egress proxy. */
 const nameFiles = ['/etc/resolv.conf', '/etc/nsswitch.conf', '/etc/gai.conf'];
 

@@ -1,0 +1,40 @@
+import type { IsolationCheck } from '../../../protocol/src/runner.ts';
+import { errorMessage } from '../../../protocol/src/errors.ts';
+import type { Environment } from '../environment.ts';
+import { loadHelpers } from '../helpers.ts';
+import type { Interpreters } from '../interpreters.ts';
+import type { RunnerFolder } from '../runnerFolder.ts';
+import type { Probed } from './isolation.ts';
+import { createPlace, ownNodeTarget } from './place.ts';
+import { probeBubblewrap } from './probe.ts';
+import { probeSeatbelt } from './probeSeatbelt.ts';
+
+/** Probes what seals cards on this platform. Never rejects: where anything goes wrong there is no isolation. */
+export async function probeHere(
+  environment: Environment,
+  folder: RunnerFolder,
+  interpreters: Interpreters,
+): Promise<Probed> {
+  try {
+    if (environment.platform === 'darwin') return await probeSeatbelt({ folder, helpers: loadHelpers() });
+    if (environment.platform !== 'linux')
+      return noIsolation(`${environment.platform} has no sandbox that Sallyport knows`);
+    const ownNode = interpreters.node?.path === ownNodeTarget ? environment.nodePath : undefined;
+    const place = createPlace({ environment, folder, helpers: loadHelpers(), nodePath: ownNode });
+    return await probeBubblewrap({ place, folder: folder.nextJobFolder(), hasFile: environment.hasFile });
+  } catch (error) {
+    return noIsolation(errorMessage(error));
+  }
+}
+
+function noIsolation(detail: string): Probed {
+  const check: IsolationCheck = {
+    id: 'platform',
+    title: 'Cards can be sealed on this platform',
+    ok: false,
+    detail,
+    remedy:
+      'Run the card on Linux, for example in a Dev Container, WSL or over Remote-SSH. Cards with the runtime “js” run everywhere.',
+  };
+  return { isolation: undefined, report: { kind: 'none', version: '', checks: [check] } };
+}

@@ -1,0 +1,255 @@
+import type { Readable } from 'node:stream';
+import { UserError, errorMessage } from '../../protocol/src/errors.ts';
+import type { JobOutcome, JobResult, JobSpec } from '../../protocol/src/runner.ts';
+import type { CgroupRoot, JobGroup } from './cgroup.ts';
+import { collectOutputs, openOutputs, type CollectedOutputs, type OutputsHandle } from './collect.ts';
+import type { BlobStore } from './files/blobStore.ts';
+import { folderSize } from './folderSize.ts';
+import type { PreparedSandbox } from './isolation/bubblewrapSandboxes.ts';
+import { initScript } from './isolation/initScript.ts';
+import type { ProgramEnd } from './isolation/sandbox.ts';
+import { JobLog, type Flow, type LogStream } from './jobLog.ts';
+import { decideOutcome, type Stop } from './jobOutcome.ts';
+import { isOutputInMemory, logBytes, processLimits } from './limits.ts';
+import { usageBelow } from './processes.ts';
+import { programOf, type ProgramPlace } from './program.ts';
+import { createProgressReader } from './progress.ts';
+import { stageJob } from './stage.ts';
+import { isFull, type Excess, type Watchdog } from './watchdog.ts';
+
+/** What is told while a job runs; nothing after it has settled. */
+export interface JobEvents {
+  started(): void;
+  log(stream: LogStream, text: string): void;
+  progress(fraction: number, text: string): void;
+}
+
+/** A sandbox for one job and its way out, if it has one. */
+export interface OpenedPlace {
+  readonly prepared: PreparedSandbox;
+  /** What the card's environment holds because of its network. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Settles when nothing of the job is left running, and every egress record was told. Safe to call twice. */
+  end(): Promise<void>;
+  /** Lets go of the job's folders. Call after `end`. */
+  release(): void;
+}
+
+export interface JobServices {
+  readonly isolation: JobResult['isolation'];
+  readonly store: BlobStore;
+  readonly programs: Omit<ProgramPlace, 'cardFolder'>;
+  readonly kernelRelease: string;
+  readonly watchdog: Watchdog;
+  readonly cgroup: CgroupRoot | undefined;
+  readonly flow: Flow;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now: () => number;
+  open(job: JobSpec): Promise<OpenedPlace>;
+}
+
+/**
+ * Runs one job to its end: open a sandbox, stage, start, follow, end everything inside, collect. Never rejects: what
+ * went wrong on the way is the outcome. `waitMs` is how long the job waited for its place.
+ */
+export async function runJob(
+  services: JobServices,
+  job: JobSpec,
+  events: JobEvents,
+  signal: AbortSignal,
+  waitMs: number,
+): Promise<JobResult> {
+  const run = new JobRun(services, job, events, signal);
+  let outcome: JobOutcome;
+  try {
+    outcome = await run.run();
+  } catch (error) {
+    outcome = signal.aborted ? { kind: 'cancelled' } : toRefusal(error);
+  }
+  return {
+    outcome,
+    ...(outcome.kind === 'exited' && outcome.exitCode === 0
+      ? { outputs: run.collected.outputs, outputProblems: run.collected.problems }
+      : { outputs: {}, outputProblems: [] }),
+    logBytes: run.log.keptBytes,
+    logCutBytes: run.log.cutBytes,
+    waitMs,
+    ...run.times,
+    isolation: services.isolation,
+  };
+}
+
+class JobRun {
+  readonly log: JobLog;
+  readonly times = { runMs: 0, stageMs: 0, collectMs: 0 };
+  collected: CollectedOutputs = { outputs: {}, problems: [] };
+  readonly #services: JobServices;
+  readonly #job: JobSpec;
+  readonly #events: JobEvents;
+  readonly #signal: AbortSignal;
+
+  constructor(services: JobServices, job: JobSpec, events: JobEvents, signal: AbortSignal) {
+    this.#services = services;
+    this.#job = job;
+    this.#events = events;
+    this.#signal = signal;
+    this.log = new JobLog(logBytes(job.limits), (stream, text) => events.log(stream, text), services.flow);
+  }
+
+  async run(): Promise<JobOutcome> {
+    const startedAt = this.#services.now();
+    this.#signal.throwIfAborted();
+    const place = await this.#services.open(this.#job);
+    let handle: OutputsHandle | undefined;
+    try {
+      const { prepared } = place;
+      const argv = programOf(this.#job, { ...this.#services.programs, cardFolder: prepared.cardFolder });
+      await stageJob(this.#services.store, this.#job, prepared.staged.folder, {
+        prepared: true,
+        signal: this.#signal,
+        ...(prepared.owner && { owner: prepared.owner }),
+      });
+      handle = await openOutputs(prepared.sandbox.outputsPath);
+      this.times.stageMs = this.#services.now() - startedAt;
+      const script = initScript({
+        argv,
+        environment: {
+          ...prepared.environment,
+          ...place.environment,
+          SALLYPORT_PARAMS: this.#job.params,
+        },
+        limits: processLimits(this.#job.limits, this.#services.kernelRelease),
+      });
+      const outcome = await this.#follow(place, script, handle);
+      if (outcome.kind === 'exited' && outcome.exitCode === 0) await this.#collect(handle);
+      return outcome;
+    } finally {
+      handle?.close();
+      await place.end();
+      place.release();
+    }
+  }
+
+  /** From the start of the program until nothing of it is left and its log was read to the end. */
+  async #follow(place: OpenedPlace, script: string, handle: OutputsHandle): Promise<JobOutcome> {
+    const { sandbox } = place.prepared;
+    const streams = [
+      this.log.follow('stdout', sandbox.output),
+      this.log.follow('stderr', sandbox.errors),
+      followProgress(sandbox.progress, createProgressReader(paced(this.#services.now, this.#events))),
+    ];
+    const group = this.#services.cgroup?.createGroup(this.#job.jobId, this.#job.limits);
+    if (group) for (const pid of usageBelow(sandbox.first.pid).pids) group.add(pid);
+    const startedAt = this.#services.now();
+    sandbox.start(script);
+    this.#events.started();
+    const { stop, end } = await this.#awaitEnd(place);
+    this.times.runMs = this.#services.now() - startedAt;
+    await place.end();
+    await Promise.all(streams);
+    if (end.kind === 'lost' && !stop) return lostOutcome(end);
+    return decideOutcome({ stop, end, excess: this.#excessAfter(group, handle) });
+  }
+
+  async #awaitEnd({
+    prepared: { sandbox, staged },
+  }: OpenedPlace): Promise<{ stop: Stop | undefined; end: ProgramEnd }> {
+    const { limits } = this.#job;
+    let cancelled: (() => void) | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    let unwatch: (() => void) | undefined;
+    const stopped = new Promise<Stop>((resolve) => {
+      cancelled = () => resolve({ kind: 'cancelled' });
+      this.#signal.addEventListener('abort', cancelled, { once: true });
+      if (this.#signal.aborted) cancelled();
+      const expire = () => resolve({ kind: 'timeout', seconds: limits.seconds });
+      timer = setTimeout(expire, limits.seconds * 1000);
+      unwatch = this.#services.watchdog.watch({
+        pid: sandbox.first.pid,
+        limits,
+        outputBytes: isOutputInMemory(limits) ? undefined : () => folderSize(staged.outputsFolder),
+        onExcess: (excess) => resolve({ kind: 'excess', ...excess }),
+      });
+    });
+    try {
+      const first = await Promise.race([stopped, sandbox.ended]);
+      return isStop(first)
+        ? { stop: first, end: { kind: 'lost', said: 'it was stopped' } }
+        : { stop: undefined, end: first };
+    } finally {
+      if (cancelled) this.#signal.removeEventListener('abort', cancelled);
+      clearTimeout(timer);
+      unwatch?.();
+    }
+  }
+
+  #excessAfter(group: JobGroup | undefined, handle: OutputsHandle): Excess | undefined {
+    const limit = group?.excess();
+    group?.remove();
+    if (limit) return { limit, detail: 'the kernel refused it more' };
+    const { limits } = this.#job;
+    return isOutputInMemory(limits) && isFull(`/proc/self/fd/${handle.folder.descriptor}`)
+      ? { limit: 'output', detail: `${limits.outputMB} MB` }
+      : undefined;
+  }
+
+  async #collect(handle: OutputsHandle): Promise<void> {
+    const startedAt = this.#services.now();
+    this.collected = await collectOutputs(handle, this.#job, this.#services.store, this.#signal);
+    this.times.collectMs = this.#services.now() - startedAt;
+  }
+}
+
+function followProgress(source: Readable, read: (bytes: Uint8Array) => void): Promise<void> {
+  source.on('data', read);
+  return new Promise((resolve) => source.once('close', () => resolve()));
+}
+
+/** How often progress can be seen. What comes in between is dropped: the next is newer. */
+const progressIntervalMs = 50;
+
+function paced(now: () => number, events: JobEvents): (fraction: number, text: string) => void {
+  let toldAt = -Infinity;
+  return (fraction, text) => {
+    if (fraction < 1 && now() - toldAt < progressIntervalMs) return;
+    toldAt = now();
+    events.progress(fraction, text);
+  };
+}
+
+function isStop(value: Stop | ProgramEnd): value is Stop {
+  return value.kind === 'cancelled' || value.kind === 'timeout' || value.kind === 'excess';
+}
+
+/** The shell ends with this where it could not set the limits; nothing of the card ran then. */
+function lostOutcome(end: Extract<ProgramEnd, { kind: 'lost' }>): JobOutcome {
+  return /ulimit/.test(end.said)
+    ? { kind: 'refused', code: 'internal', detail: `The limits could not be set: ${end.said}` }
+    : decideOutcome({ stop: undefined, end, excess: undefined });
+}
+
+const refusals = {
+  'isolation-missing': 'isolation-missing',
+  'interpreter-missing': 'interpreter-missing',
+  'disk-full': 'disk-full',
+  'unsafe-path': 'unsafe-path',
+  'bad-message': 'bad-input',
+  'store-damaged': 'bad-input',
+  'too-large': 'bad-input',
+  'not-found': 'bad-input',
+} as const;
+
+/** An error of ours as the outcome that says so. */
+export function toRefusal(error: unknown): JobOutcome {
+  if (!(error instanceof UserError)) {
+    return { kind: 'refused', code: 'internal', detail: errorMessage(error) };
+  }
+  const known: Readonly<Partial<Record<string, (typeof refusals)[keyof typeof refusals]>>> = refusals;
+  const remedy = error.data['remedy'];
+  return {
+    kind: 'refused',
+    code: known[error.code] ?? 'internal',
+    detail: error.message,
+    ...(typeof remedy === 'string' && { remedy }),
+  };
+}

@@ -1,0 +1,141 @@
+import { UserError } from '../../protocol/src/errors.ts';
+import type { EgressRecord, JobSpec } from '../../protocol/src/runner.ts';
+import { createEgressProxy, type EgressProxy } from './egress.ts';
+import { awaitListener, bridgeCommand, bridgeEnvironment, proxyEnvironment } from './egressBridge.ts';
+import type { Bridge, PreparedSandbox, SandboxRequest } from './isolation/bubblewrapSandboxes.ts';
+import type { Isolation } from './isolation/isolation.ts';
+import { StandbyPool } from './isolation/standby.ts';
+import { isStandby, sandboxRequest, standbyRequest } from './jobRequest.ts';
+import type { OpenedPlace } from './jobs.ts';
+import { removeFolder, type RunnerFolder } from './runnerFolder.ts';
+
+export interface PlacesOptions {
+  readonly isolation: Isolation;
+  readonly folder: RunnerFolder;
+  readonly standbyCount: number;
+  /** Folders that no grant can reach. */
+  readonly privateFolders: readonly string[];
+  /** Node inside a sandbox, for the egress bridge. */
+  readonly nodePath: string | undefined;
+  readonly onEgress: (record: EgressRecord) => void;
+  /** For diagnostics only. */
+  readonly onProblem: (doing: string, error: unknown) => void;
+}
+
+/** Gives each job a sandbox: one that stands ready where the job asks for nothing, else one of its own. */
+export class Places {
+  readonly #options: PlacesOptions;
+  readonly #standby: StandbyPool;
+  readonly #open = new Set<PreparedSandbox>();
+
+  constructor(options: PlacesOptions) {
+    this.#options = options;
+    this.#standby = new StandbyPool({
+      count: options.standbyCount,
+      open: () => options.isolation.open(standbyRequest, options.folder.nextJobFolder()),
+      discard: async (prepared) => {
+        await prepared.sandbox.end();
+        this.#remove(prepared);
+      },
+      onError: (error) => options.onProblem('prepare a sandbox', error),
+    });
+  }
+
+  /** Makes up for the standby sandboxes that were used. */
+  fill(): Promise<void> {
+    return this.#standby.fill();
+  }
+
+  /** Rejects with `isolation-missing` where the sandbox can't be made exactly as asked, and as `sandboxRequest` does. */
+  async open(job: JobSpec): Promise<OpenedPlace> {
+    const request = sandboxRequest(job, this.#options.privateFolders);
+    if (isStandby(request)) {
+      const ready = this.#standby.take();
+      if (ready) return this.#place(ready);
+    }
+    if (job.access.network.kind === 'hosts')
+      return this.#openWithEgress(job, request, job.access.network.hosts);
+    return this.#place(await this.#start(request));
+  }
+
+  /** Ends every sandbox, standby and in use, and settles when nothing is left of them. */
+  async dispose(): Promise<void> {
+    await this.#standby.dispose();
+    await Promise.all([...this.#open].map((prepared) => prepared.sandbox.end()));
+  }
+
+  async #openWithEgress(
+    job: JobSpec,
+    request: SandboxRequest,
+    hosts: readonly string[],
+  ): Promise<OpenedPlace> {
+    const { nodePath, onEgress } = this.#options;
+    if (nodePath === undefined) {
+      const remedy = 'Install Node.js from your distribution: the way out of a sealed card is opened by it.';
+      throw new UserError('interpreter-missing', 'There is no Node to open the way out with', { remedy });
+    }
+    const proxy = createEgressProxy({ jobId: job.jobId, hosts, onRecord: onEgress });
+    let listener: ReturnType<typeof awaitListener> | undefined;
+    const [program, ...words] = bridgeCommand(nodePath, '/sallyport/egressBridge.cjs');
+    const bridge: Bridge = {
+      argv: [program, ...words],
+      environment: bridgeEnvironment,
+      onSpawn: (child) => {
+        listener = awaitListener(child);
+        listener.catch(() => undefined);
+      },
+    };
+    const prepared = await this.#start({ ...request, bridge });
+    const place = this.#place(prepared, proxyEnvironment, proxy);
+    try {
+      if (listener) await proxy.listen(await listener);
+      return place;
+    } catch (error) {
+      await place.end();
+      place.release();
+      throw error;
+    }
+  }
+
+  async #start(request: SandboxRequest): Promise<PreparedSandbox> {
+    try {
+      return await this.#options.isolation.open(request, this.#options.folder.nextJobFolder());
+    } catch (error) {
+      if (error instanceof UserError) throw error;
+      const detail = error instanceof Error ? error.message : String(error);
+      const remedy = 'Run “sallyport doctor” to see what changed on this machine.';
+      throw new UserError(
+        'isolation-missing',
+        `The sandbox did not start: ${detail}`,
+        { remedy },
+        { cause: error },
+      );
+    }
+  }
+
+  #place(
+    prepared: PreparedSandbox,
+    environment: Readonly<Record<string, string>> = {},
+    proxy?: EgressProxy,
+  ): OpenedPlace {
+    this.#open.add(prepared);
+    return {
+      prepared,
+      environment,
+      end: async () => {
+        await prepared.sandbox.end();
+        await proxy?.close();
+        this.#open.delete(prepared);
+      },
+      release: () => void setImmediate(() => this.#remove(prepared)),
+    };
+  }
+
+  #remove(prepared: PreparedSandbox): void {
+    try {
+      removeFolder(prepared.staged.folder);
+    } catch (error) {
+      this.#options.onProblem('remove the folder of a job', error);
+    }
+  }
+}

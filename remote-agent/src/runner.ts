@@ -1,0 +1,272 @@
+import { availableParallelism } from 'node:os';
+import type { RequestHandlers } from '../../protocol/src/contract.ts';
+import { UserError } from '../../protocol/src/errors.ts';
+import {
+  runnerProtocolVersion,
+  type EgressRecord,
+  type IsolationReport,
+  type JobResult,
+  type JobSpec,
+  type runnerSide,
+} from '../../protocol/src/runner.ts';
+import type { CgroupRoot } from './cgroup.ts';
+import type { Environment } from './environment.ts';
+import { createBlobStore, type BlobStore } from './files/blobStore.ts';
+import { findInterpreters, type Interpreters } from './interpreters.ts';
+import { remediesOf, type Probed } from './isolation/isolation.ts';
+import type { Flow, LogStream } from './jobLog.ts';
+import { runJob, toRefusal, type JobServices } from './jobs.ts';
+import { Places } from './places.ts';
+import { createRunnerFolder, rootScratch, sweepRunnerFolders, type RunnerFolder } from './runnerFolder.ts';
+import { Turnstile } from './turnstile.ts';
+import { Watchdog } from './watchdog.ts';
+
+/** Where events go: the engine's side of the channel. */
+export interface RunnerEvents {
+  started(jobId: string): void;
+  log(jobId: string, stream: LogStream, text: string): void;
+  progress(jobId: string, fraction: number, text: string): void;
+  egress(record: EgressRecord): void;
+}
+
+export interface RunnerOptions {
+  readonly version: string;
+  readonly environment: Environment;
+  readonly events: RunnerEvents;
+  readonly flow: Flow;
+  readonly now: () => number;
+  /** Probes this machine; called at the start and whenever somebody asks anew. */
+  readonly probe: (folder: RunnerFolder, interpreters: Interpreters) => Promise<Probed>;
+  readonly openCgroup: () => CgroupRoot | undefined;
+  /** For diagnostics: never contents of a job. */
+  readonly onProblem: (doing: string, error: unknown) => void;
+}
+
+type Handlers = RequestHandlers<(typeof runnerSide)['requests']>;
+type Hello = Parameters<Handlers['runner/hello']>[0];
+
+/** What stands after the first message. */
+interface Session {
+  readonly scratch: string;
+  readonly blobs: string;
+  readonly store: BlobStore;
+  readonly folder: RunnerFolder;
+  readonly interpreters: Interpreters;
+  readonly places: Places | undefined;
+  readonly report: IsolationReport;
+  readonly turnstile: Turnstile;
+}
+
+/**
+ * Answers the engine: probes the machine once, runs jobs side by side up to the number it was given, and refuses all of
+ * them where the probe failed. `dispose` ends every job and removes what the runner made.
+ */
+export class Runner {
+  readonly handlers: Handlers = {
+    'runner/hello': (params) => this.#hello(params),
+    'runner/probe': () => this.#probeAgain(),
+    'job/run': (job, signal) => this.#run(job, signal),
+    'job/cancel': ({ jobId }) => ({ found: this.#cancel(jobId) }),
+    'runner/sweep': () => ({ removed: this.#sweep() }),
+  };
+  readonly #options: RunnerOptions;
+  readonly #jobs = new Map<string, AbortController>();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #watchdog = new Watchdog();
+  #cgroup: CgroupRoot | undefined;
+  #session: Session | undefined;
+  #isGreeted = false;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Settles when no job is left running and the runner's folder is gone. */
+  async dispose(): Promise<void> {
+    for (const controller of this.#jobs.values()) controller.abort();
+    await Promise.all(this.#running);
+    await this.#session?.places?.dispose();
+    this.#session?.folder.remove();
+    this.#session = undefined;
+  }
+
+  async #hello({
+    protocol,
+    blobs,
+    scratch,
+    maxJobs,
+  }: Hello): Promise<Awaited<ReturnType<Handlers['runner/hello']>>> {
+    const { environment, version } = this.#options;
+    if (protocol !== runnerProtocolVersion) {
+      const text = `The runner speaks protocol ${runnerProtocolVersion}, the engine ${protocol}`;
+      throw new UserError('bad-message', text, { remedy: 'Reload the window after an update.' });
+    }
+    if (this.#isGreeted) throw new UserError('conflict', 'The runner was greeted before');
+    this.#isGreeted = true;
+    const isRoot = environment.uid === 0;
+    const folder = createRunnerFolder({
+      scratch: isRoot ? rootScratch : scratch,
+      pid: environment.pid,
+      passable: isRoot,
+    });
+    this.#cgroup = this.#options.openCgroup();
+    const interpreters = await findInterpreters(environment);
+    const probed = await this.#options.probe(folder, interpreters);
+    const report = this.#toReport(probed);
+    const places =
+      probed.isolation &&
+      this.#createPlaces(probed.isolation, { folder, blobs, scratch, maxJobs, interpreters });
+    this.#session = {
+      scratch,
+      blobs,
+      store: createBlobStore(blobs),
+      folder,
+      interpreters,
+      places,
+      report,
+      turnstile: new Turnstile(Math.max(1, maxJobs)),
+    };
+    void places?.fill();
+    return {
+      protocol: runnerProtocolVersion,
+      version,
+      platform: environment.platform,
+      node: environment.nodeVersion,
+      isolation: report,
+      interpreters: Object.values(interpreters),
+    };
+  }
+
+  #createPlaces(
+    isolation: NonNullable<Probed['isolation']>,
+    known: {
+      folder: RunnerFolder;
+      blobs: string;
+      scratch: string;
+      maxJobs: number;
+      interpreters: Interpreters;
+    },
+  ): Places {
+    const { events, onProblem } = this.#options;
+    return new Places({
+      isolation,
+      folder: known.folder,
+      standbyCount: Math.min(known.maxJobs, availableParallelism()) + 1,
+      privateFolders: [known.blobs, known.scratch, known.folder.path],
+      nodePath: known.interpreters.node?.path,
+      onEgress: (record) => events.egress(record),
+      onProblem,
+    });
+  }
+
+  async #probeAgain(): Promise<IsolationReport> {
+    const { folder, interpreters } = this.#need();
+    return this.#toReport(await this.#options.probe(folder, interpreters));
+  }
+
+  async #run(job: JobSpec, signal: AbortSignal): Promise<JobResult> {
+    const session = this.#need();
+    if (this.#jobs.has(job.jobId)) throw new UserError('conflict', `The job ${job.jobId} is running already`);
+    const controller = new AbortController();
+    const cancel = () => controller.abort();
+    signal.addEventListener('abort', cancel, { once: true });
+    this.#jobs.set(job.jobId, controller);
+    const done = this.#runInTurn(session, job, controller.signal);
+    this.#running.add(done);
+    try {
+      return await done;
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      this.#jobs.delete(job.jobId);
+      this.#running.delete(done);
+    }
+  }
+
+  async #runInTurn(session: Session, job: JobSpec, signal: AbortSignal): Promise<JobResult> {
+    const { now, events } = this.#options;
+    const askedAt = now();
+    let leave: () => void;
+    try {
+      leave = await session.turnstile.enter(signal);
+    } catch {
+      return emptyResult({ kind: 'cancelled' }, now() - askedAt);
+    }
+    try {
+      const { places } = session;
+      if (!places) return emptyResult(missingIsolation(session.report), now() - askedAt);
+      const told = {
+        started: () => events.started(job.jobId),
+        log: (stream: LogStream, text: string) => events.log(job.jobId, stream, text),
+        progress: (fraction: number, text: string) => events.progress(job.jobId, fraction, text),
+      };
+      return await runJob(this.#services(session, places), job, told, signal, now() - askedAt);
+    } finally {
+      leave();
+      // After the answer was written, so that no job pays for the next one's sandbox.
+      setImmediate(() => void session.places?.fill());
+    }
+  }
+
+  #services(session: Session, places: Places): JobServices {
+    const { environment, flow, now } = this.#options;
+    return {
+      isolation: session.report.kind,
+      store: session.store,
+      programs: {
+        interpreters: session.interpreters,
+        platform: environment.platform,
+        hasFile: environment.hasFile,
+      },
+      kernelRelease: environment.kernelRelease,
+      watchdog: this.#watchdog,
+      cgroup: this.#cgroup,
+      flow,
+      now,
+      open: (job) => places.open(job),
+    };
+  }
+
+  #cancel(jobId: string): boolean {
+    const controller = this.#jobs.get(jobId);
+    controller?.abort();
+    return controller !== undefined;
+  }
+
+  #sweep(): number {
+    const { scratch, folder } = this.#need();
+    const { uid } = this.#options.environment;
+    const places = new Set([scratch, ...(uid === 0 ? [rootScratch] : [])]);
+    return [...places].reduce((sum, place) => sum + sweepRunnerFolders(place, uid, folder.path), 0);
+  }
+
+  #need(): Session {
+    if (!this.#session) throw new UserError('bad-message', 'The runner was not greeted yet');
+    return this.#session;
+  }
+
+  #toReport(probed: Probed): IsolationReport {
+    return { ...probed.report, limits: this.#cgroup ? 'cgroup' : 'watchdog' };
+  }
+}
+
+function missingIsolation(report: IsolationReport): JobResult['outcome'] {
+  const failed = report.checks.filter((check) => !check.ok);
+  const detail = failed.map((check) => `${check.title}: ${check.detail}`).join('. ');
+  const remedy = remediesOf(report);
+  return toRefusal(new UserError('isolation-missing', detail || 'Nothing here seals a card', { remedy }));
+}
+
+function emptyResult(outcome: JobResult['outcome'], waitMs: number): JobResult {
+  return {
+    outcome,
+    outputs: {},
+    outputProblems: [],
+    logBytes: 0,
+    logCutBytes: 0,
+    waitMs,
+    runMs: 0,
+    stageMs: 0,
+    collectMs: 0,
+    isolation: 'none',
+  };
+}
