@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { RunSummary } from '../../../protocol/src/engine.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Announcer, LiveRegion } from '../ui/liveRegion.tsx';
 import { Menu, type MenuItem } from '../ui/menu.tsx';
+import { runSentence } from '../ui/runSentence.ts';
 import { stateWord } from '../ui/stateLabel.tsx';
 import { words } from '../ui/words.ts';
 import { stateChanges, type CanvasProject, type CanvasState } from './canvasState.ts';
@@ -12,14 +12,14 @@ import { ListView } from './listView.tsx';
 
 /** What a person can ask for here; the extension decides. */
 export interface CanvasActions {
-  runProject(): void;
-  cancel(): void;
-  openRun(): void;
-  reviewPermissions(): void;
-  runCard(card: string): void;
-  openCode(card: string): void;
-  openManifest(card: string): void;
-  openResult(card: string): void;
+  readonly runProject: () => void;
+  readonly cancel: () => void;
+  readonly openRun: () => void;
+  readonly reviewPermissions: () => void;
+  readonly runCard: (card: string) => void;
+  readonly openCode: (card: string) => void;
+  readonly openManifest: (card: string) => void;
+  readonly openResult: (card: string) => void;
 }
 
 export type CanvasMode = 'graph' | 'list';
@@ -28,7 +28,7 @@ export interface CanvasAppProps {
   readonly state: CanvasState;
   readonly actions: CanvasActions;
   readonly initialMode: CanvasMode;
-  onMode(mode: CanvasMode): void;
+  readonly onMode: (mode: CanvasMode) => void;
 }
 
 /** The canvas: toolbar, graph or list, the menu of a card, announcements. */
@@ -64,12 +64,14 @@ interface ToolbarProps {
   readonly project: CanvasProject;
   readonly actions: CanvasActions;
   readonly mode: CanvasMode;
-  onSwitch(): void;
+  readonly onSwitch: () => void;
 }
 
 function Toolbar({ project, actions, mode, onSwitch }: ToolbarProps) {
   const isRunning = project.run?.state === 'running';
-  const waiting = project.cards.flatMap((card) => card.permissions).filter(({ accepted }) => !accepted).length;
+  const waiting = project.cards
+    .flatMap((card) => card.permissions)
+    .filter(({ accepted }) => !accepted).length;
   return (
     <header className="toolbar">
       <h1>{project.name}</h1>
@@ -165,18 +167,6 @@ function Announcements({ project }: { readonly project: CanvasProject }) {
 
 function summarise(sentences: readonly string[]): string {
   return sentences.length <= 4 ? sentences.join('. ') : words.manyChanged(sentences.length);
-}
-
-/** `Done: 5 done, 1 blocked`. */
-export function runSentence(run: RunSummary): string {
-  const counts = Object.entries(run.counts)
-    .filter(([, count]) => count > 0)
-    .map(([state, count]) => `${count} ${wordOf(state).toLowerCase()}`);
-  return words.runSummary(words.runStates[run.state], counts.join(', '));
-}
-
-function wordOf(state: string): string {
-  return Object.hasOwn(words.states, state) ? words.states[state as keyof typeof words.states] : state;
 }
 
 function Empty({ text, hint }: { readonly text: string; readonly hint?: string }) {

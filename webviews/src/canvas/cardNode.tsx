@@ -14,8 +14,8 @@ export type CardNode = Node<
     readonly isCurrent: boolean;
     /** Takes the focus when it becomes current. */
     readonly takesFocus: boolean;
-    onOpen(id: string, at: HTMLElement): void;
-    onEnter(id: string): void;
+    readonly onOpen: (id: string, at: HTMLElement) => void;
+    readonly onEnter: (id: string) => void;
   },
   'card'
 >;
@@ -72,7 +72,7 @@ function Progress({ fraction, text }: { readonly fraction: number; readonly text
   );
 }
 
-/** What the card may reach, in words; the first two, then how many more. */
+/** What the card may reach, in words; the first that needs a person, then how many more. */
 function Badges({ card }: { readonly card: CardView }) {
   if (card.problems > 0) {
     return (
@@ -85,17 +85,13 @@ function Badges({ card }: { readonly card: CardView }) {
     );
   }
   if (card.permissions.length === 0) return <span className="card-badges card-sealed">{words.sealed}</span>;
-  const [first] = card.permissions;
-  const isNew = card.permissions.some(({ accepted }) => !accepted);
+  const asked = card.permissions.find(({ accepted }) => !accepted);
+  const first = asked ?? card.permissions[0];
   return (
     <span className="card-badges" title={card.permissions.map(({ sentence }) => sentence).join('\n')}>
-      {isNew ? (
-        <span className="badge badge-new">
-          <Icon name="shield" />
-          {words.needsReview}
-        </span>
-      ) : null}
-      <span className="badge badge-text">{first?.sentence}</span>
+      <span className={asked ? 'badge badge-text badge-new' : 'badge badge-text'}>
+        {asked ? `${words.needsReview}: ${asked.sentence}` : first?.sentence}
+      </span>
       {card.permissions.length > 1 ? <span className="badge">+{card.permissions.length - 1}</span> : null}
     </span>
   );

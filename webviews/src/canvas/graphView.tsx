@@ -18,7 +18,7 @@ import { cardSize, createLayoutCache } from './layout.ts';
 export interface GraphViewProps {
   readonly name: string;
   readonly cards: readonly CardView[];
-  onOpen(id: string, at: HTMLElement): void;
+  readonly onOpen: (id: string, at: HTMLElement) => void;
 }
 
 const nodeTypes: NodeTypes = { card: CardNodeView };

@@ -7,7 +7,7 @@ import { cardFigures, permissionTexts } from './cardText.ts';
 export interface ListViewProps {
   readonly name: string;
   readonly cards: readonly CardView[];
-  onOpen(id: string, at: HTMLElement): void;
+  readonly onOpen: (id: string, at: HTMLElement) => void;
 }
 
 /** The graph as a table: everything that the picture says, in words. */

@@ -4,13 +4,14 @@ import { Channel } from '../../../protocol/src/channel.ts';
 import { errorMessage } from '../../../protocol/src/errors.ts';
 import { canvasHost, canvasView } from '../../../protocol/src/webview.ts';
 import { connectHost } from '../ui/hostTransport.ts';
+import { createStore } from '../ui/store.ts';
 import { words } from '../ui/words.ts';
 import { CanvasApp, type CanvasActions, type CanvasMode } from './canvasApp.tsx';
-import { initialCanvas, reduceCanvas, type CanvasEvent } from './canvasState.ts';
+import { initialCanvas, reduceCanvas } from './canvasState.ts';
 import './canvas.css';
 
 const host = connectHost();
-const store = createStore();
+const store = createStore(initialCanvas, reduceCanvas);
 const channel = new Channel(host.transport, canvasHost, {
   local: canvasView,
   requestHandlers: {},
@@ -26,7 +27,9 @@ const channel = new Channel(host.transport, canvasHost, {
 });
 // The extension shows its own words for what it refuses; only a lost channel is left to say here.
 const ask = (answer: Promise<unknown>) =>
-  void answer.catch((error: unknown) => store.send({ type: 'message', text: words.failed(errorMessage(error)) }));
+  void answer.catch((error: unknown) =>
+    store.send({ type: 'message', text: words.failed(errorMessage(error)) }),
+  );
 
 const actions: CanvasActions = {
   runProject: () => ask(channel.call('canvas/runProject', {})),
@@ -43,12 +46,7 @@ function Main() {
   const state = useSyncExternalStore(store.subscribe, store.get);
   const [initialMode] = useState(savedMode);
   return (
-    <CanvasApp
-      state={state}
-      actions={actions}
-      initialMode={initialMode}
-      onMode={(mode) => keep({ mode })}
-    />
+    <CanvasApp state={state} actions={actions} initialMode={initialMode} onMode={(mode) => keep({ mode })} />
   );
 }
 
@@ -66,20 +64,4 @@ function savedMode(): CanvasMode {
 
 function asRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function createStore() {
-  let state = initialCanvas;
-  const listeners = new Set<() => void>();
-  return {
-    get: () => state,
-    subscribe: (listener: () => void) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    send: (event: CanvasEvent) => {
-      state = reduceCanvas(state, event);
-      for (const listener of listeners) listener();
-    },
-  };
 }

@@ -13,7 +13,7 @@ export interface ButtonProps {
   readonly disabled?: boolean;
   /** For a button that stays down. */
   readonly isPressed?: boolean;
-  onClick(): void;
+  readonly onClick: () => void;
 }
 
 /** A button of VS Code's toolkit. */

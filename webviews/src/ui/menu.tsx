@@ -6,7 +6,7 @@ export interface MenuItem {
   readonly label: string;
   readonly icon?: IconName;
   readonly disabled?: boolean;
-  run(): void;
+  readonly run: () => void;
 }
 
 export interface MenuProps {
@@ -14,7 +14,7 @@ export interface MenuProps {
   readonly items: readonly MenuItem[];
   /** What it opens beside, and what has the focus again afterwards. */
   readonly anchor: HTMLElement;
-  onClose(): void;
+  readonly onClose: () => void;
 }
 
 /** A menu after the ARIA menu pattern: arrow keys, Home, End, Enter, Escape; a press elsewhere closes it. */

@@ -14,5 +14,7 @@ export function StateLabel({ status }: { readonly status: CardStatus | null }) {
 
 export function stateWord(status: CardStatus | null): string {
   if (!status) return words.notRun;
-  return status.cached && status.state === 'done' ? `${words.states.done} ${words.cached}` : words.states[status.state];
+  return status.cached && status.state === 'done'
+    ? `${words.states.done} ${words.cached}`
+    : words.states[status.state];
 }

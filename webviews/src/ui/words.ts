@@ -116,6 +116,7 @@ export const words = {
     binary: 'This table is not text (Arrow or Parquet). Open the file to see it.',
     uneven: (count: number) => `${count} rows have another number of cells than the header`,
   },
+  notText: 'This result is not text. Open the file to see it.',
   image: (name: string) => `Image ${name}`,
   badImage: 'This image is in a format that is not shown here (PNG, JPEG, GIF, WebP, AVIF and SVG are).',
   tooLarge: 'This result is too large to show here. Open the file instead.',
@@ -128,8 +129,8 @@ export const words = {
     close: 'Close View',
     reload: 'Open Again',
     badMessage: (method: string) =>
-    `This view does not understand what the extension sent (${method}). Reload the window.`,
-  failed: (message: string) => `This result could not be drawn: ${message}`,
+      `This view does not understand what the extension sent (${method}). Reload the window.`,
+    failed: (message: string) => `This result could not be drawn: ${message}`,
     closed: {
       'network-open': 'Closed, because its seal is not whole on this computer',
       silent: 'Closed, because it did not answer in time',

@@ -1,4 +1,4 @@
-import Plotly from 'plotly.js-strict-dist-min';
+import * as Plotly from 'plotly.js-strict-dist-min';
 import * as z from 'zod/mini';
 import type { ViewTheme } from '../../../protocol/src/webview.ts';
 import { base64OfDataUrl, offerRenderer, type Drawing } from './renderer.ts';
@@ -29,7 +29,9 @@ offerRenderer({
     const graph = await Plotly.newPlot(target, data, themed(layout, theme), config);
     return {
       picture: async (format) => base64OfDataUrl(await Plotly.toImage(graph, { format, scale: 2 })),
-      setTheme: async (changed) => void (await Plotly.react(graph, data, themed(layout, changed), config)),
+      setTheme: async (changed) => {
+        await Plotly.react(graph, data, themed(layout, changed), config);
+      },
     };
   },
 });

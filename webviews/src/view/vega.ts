@@ -42,7 +42,8 @@ function parseSpec(json: string): TopLevelSpec {
     throw new Error('A Vega-Lite chart is a JSON object');
   }
   // `usermeta` is for embedding pages (vega-embed takes options such as a loader from it); nothing here reads it.
-  const { usermeta: _usermeta, ...spec } = value as Record<string, unknown>;
+  const spec: Record<string, unknown> = { ...value };
+  delete spec['usermeta'];
   return spec as unknown as TopLevelSpec;
 }
 
@@ -75,5 +76,5 @@ function withSize(spec: TopLevelSpec): TopLevelSpec {
   const composed = ['facet', 'hconcat', 'vconcat', 'concat', 'repeat', 'spec'].some((key) => key in spec);
   const width = (spec as { width?: unknown }).width;
   if (composed || width !== undefined) return spec;
-  return { autosize: { type: 'fit', contains: 'padding' }, ...spec, width: innerWidth } as TopLevelSpec;
+  return { autosize: { type: 'fit', contains: 'padding' }, ...spec, width: innerWidth };
 }
