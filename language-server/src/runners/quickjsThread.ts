@@ -41,7 +41,7 @@ export interface QuickjsThread {
  * V8's own bounds for a thread. They don't count WebAssembly memory, which has its own maximum. The stack must be well
  * above QuickJS's 256 KiB, or V8 runs out first and leaves a damaged instance.
  */
-const resourceLimits: ResourceLimits = {
+const standardLimits: ResourceLimits = {
   maxOldGenerationSizeMb: 160,
   maxYoungGenerationSizeMb: 16,
   codeRangeSizeMb: 16,
@@ -52,6 +52,8 @@ export interface ThreadOptions {
   /** Absolute path of the worker's script. */
   readonly script: string;
   readonly data: SandboxWorkerData;
+  /** For tests; what stands above is what a card gets. */
+  readonly resourceLimits?: ResourceLimits;
   readonly setTimer?: (run: () => void, ms: number) => () => void;
 }
 
@@ -66,7 +68,7 @@ export function startThread(options: ThreadOptions): QuickjsThread {
     stdin: false,
     stdout: true,
     stderr: true,
-    resourceLimits,
+    resourceLimits: options.resourceLimits ?? standardLimits,
   });
   worker.unref();
   let lastError: unknown;
