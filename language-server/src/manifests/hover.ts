@@ -13,10 +13,8 @@ export function hover(context: ManifestContext, offset: number): Hover | undefin
   const { root } = context.parsed;
   const node = root && findNodeAtOffset(root, offset);
   if (!node || node.type === 'object' || node.type === 'array') return undefined;
-  const property =
-    node.parent?.type === 'property' && node.parent.children?.[0] === node ? node.parent : undefined;
-  const isKey = property !== undefined;
-  const path = getNodePath(property ?? node);
+  const isKey = node.parent?.type === 'property' && node.parent.children?.[0] === node;
+  const path = getNodePath(node);
   const parts = [
     ...(context.editorKnowsSchema ? [] : schemaWords(context, node, path, isKey)),
     ...wireWords(context, node, path, isKey),

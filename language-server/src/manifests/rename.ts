@@ -65,6 +65,6 @@ function portAt(context: ManifestContext, offset: number): NamedPort | undefined
 
 function isKeyOf(node: Node, key: string): boolean {
   if (node.parent?.type !== 'property' || node.parent.children?.[0] !== node) return false;
-  const path = getNodePath(node.parent);
+  const path = getNodePath(node);
   return path.length === 2 && path[0] === key;
 }

@@ -1,0 +1,50 @@
+// Writes the JSON schemas that the extension contributes, from protocol/src/manifests.ts. `--check` only compares.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { argv, exit, stderr } from 'node:process';
+import { format, resolveConfig } from 'prettier';
+import * as z from 'zod/mini';
+import { cardManifest, projectManifest } from '../protocol/src/manifests.ts';
+import { valueTexts } from '../language-server/src/messages.ts';
+
+const folder = join(import.meta.dirname, '..', 'extension', 'schemas');
+const schemas = [
+  { file: 'project.schema.json', title: 'Sallyport project', schema: projectManifest },
+  { file: 'card.schema.json', title: 'Sallyport card', schema: cardManifest },
+];
+
+/** Adds what VS Code's JSON support shows and takes out bounds that only say "a number JSON can carry". */
+function forEditors({ jsonSchema }) {
+  if (jsonSchema.description) jsonSchema.markdownDescription = jsonSchema.description;
+  const texts = jsonSchema.enum?.map((value) => valueTexts[value] ?? '');
+  if (texts?.some((text) => text !== '')) jsonSchema.markdownEnumDescriptions = texts;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+}
+
+async function textOf({ file, title, schema }) {
+  const { $schema, ...rest } = z.toJSONSchema(schema, {
+    io: 'input',
+    target: 'draft-7',
+    override: forEditors,
+  });
+  const path = join(folder, file);
+  const options = { ...(await resolveConfig(path)), filepath: path };
+  return format(JSON.stringify({ $schema, title, ...rest }), options);
+}
+
+let stale = 0;
+for (const each of schemas) {
+  const path = join(folder, each.file);
+  const text = await textOf(each);
+  const before = await readFile(path, 'utf8').catch(() => '');
+  if (before === text) continue;
+  if (argv.includes('--check')) {
+    stderr.write(`${path} is stale. Write it with: node scripts/schemas.mjs\n`);
+    stale++;
+  } else {
+    await mkdir(folder, { recursive: true });
+    await writeFile(path, text);
+  }
+}
+exit(stale > 0 ? 1 : 0);
