@@ -1,0 +1,79 @@
+import { parseArgs } from 'node:util';
+import { missingRow, type BenchRow } from './benchRow.ts';
+
+/** `npm run bench [-- --only GROUP] [--json]`: measures ours and its peers in turns and prints a table or JSON. */
+
+type Bench = () => Promise<BenchRow[]>;
+
+/** Each group is a file of this folder that exports `<group>Bench`. */
+const groups = ['cards', 'quickjs', 'graph', 'start', 'manifests'];
+
+const { values } = parseArgs({
+  options: { only: { type: 'string', multiple: true }, json: { type: 'boolean' } },
+});
+const chosen = values.only ?? groups;
+for (const group of chosen) {
+  if (!groups.includes(group)) {
+    process.stderr.write(`There is no group “${group}”. Groups: ${groups.join(', ')}.\n`);
+    process.exit(2);
+  }
+}
+
+const rows: BenchRow[] = [];
+for (const group of chosen) {
+  process.stderr.write(`${group} …\n`);
+  const found = await measure(group);
+  rows.push(...found);
+  if (!values.json) process.stdout.write(`${tableOf(found)}\n`);
+}
+if (values.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+
+async function measure(group: string): Promise<BenchRow[]> {
+  const bench = await load(group);
+  if (!bench) return [missingRow(group, `test/bench/${group}.ts`, '')];
+  try {
+    return await bench();
+  } catch (error) {
+    process.stderr.write(
+      `${group}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
+    return [missingRow(group, `${group}: it failed`, '')];
+  }
+}
+
+async function load(group: string): Promise<Bench | undefined> {
+  try {
+    const module = (await import(`./${group}.ts`)) as Record<string, Bench | undefined>;
+    return module[`${group}Bench`];
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+function tableOf(found: readonly BenchRow[]): string {
+  const cells = found.map(({ group, name, ours, peer, unit, ratio, goal, holds }) => [
+    group,
+    name,
+    `${figure(ours)} ${unit}`.trim(),
+    `${figure(peer)} ${peer === null ? '' : unit}`.trim(),
+    ratio === null ? '' : `× ${figure(ratio)}`,
+    goal,
+    holds === null ? '' : holds ? 'holds' : 'DOES NOT HOLD',
+  ]);
+  const all = [['group', 'name', 'ours', 'peer', 'ratio', 'goal', ''], ...cells];
+  const widths = all[0]?.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0))) ?? [];
+  return all
+    .map((row) =>
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function figure(value: number | null): string {
+  if (value === null) return '';
+  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(3);
+}
