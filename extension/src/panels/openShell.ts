@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { Uri, type WebviewPanel } from 'vscode';
+import { shellHtml, type ShellKind } from './shellHtml.ts';
+import type { WebviewFiles } from './webviewFiles.ts';
+
+/** Puts a shell into a panel, new or restored. The page may read `dist/webviews` and nothing else. */
+export async function openShell(
+  panel: WebviewPanel,
+  kind: ShellKind,
+  extensionUri: Uri,
+  files: WebviewFiles,
+): Promise<void> {
+  const folder = webviewFolder(extensionUri);
+  const frameScriptHash = await files.frameScriptHash();
+  panel.webview.options = webviewOptions(extensionUri);
+  panel.webview.html = shellHtml({
+    kind,
+    title: panel.title,
+    cspSource: panel.webview.cspSource,
+    scriptUri: panel.webview.asWebviewUri(Uri.joinPath(folder, `${kind}.js`)).toString(),
+    styleUri: panel.webview.asWebviewUri(Uri.joinPath(folder, `${kind}.css`)).toString(),
+    scriptNonce: nonce(),
+    styleNonce: nonce(),
+    frameScriptHash,
+  });
+}
+
+/** No forms, no command links. Messages are the only way out of the page. */
+export function webviewOptions(extensionUri: Uri) {
+  return {
+    enableScripts: true,
+    enableForms: false,
+    enableCommandUris: false,
+    localResourceRoots: [webviewFolder(extensionUri)],
+  };
+}
+
+export function webviewFolder(extensionUri: Uri): Uri {
+  return Uri.joinPath(extensionUri, 'dist', 'webviews');
+}
+
+function nonce(): string {
+  return randomBytes(24).toString('base64url');
+}

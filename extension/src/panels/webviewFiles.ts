@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { libraryNames } from '../../../protocol/src/webview.ts';
+
+export type LibraryName = (typeof libraryNames)[number];
+
+/** The built scripts that run inside sealed frames. */
+export interface WebviewFiles {
+  /** Source of a library. Rejects where the installation is damaged. */
+  library(name: LibraryName): Promise<string>;
+  /** Base64 SHA-256 of the frame's own script, for a shell's policy. */
+  frameScriptHash(): Promise<string>;
+}
+
+/** Reads from `dist/webviews`. Only the small frame script is kept: a page asks for a library once. */
+export function createWebviewFiles(folder: string, read = readUtf8): WebviewFiles {
+  let frameScript: Promise<string> | undefined;
+  const library = (name: LibraryName): Promise<string> => {
+    const path = join(folder, `${name}.js`);
+    if (name !== 'view') return read(path);
+    frameScript ??= read(path);
+    frameScript.catch(() => (frameScript = undefined));
+    return frameScript;
+  };
+  return {
+    library,
+    frameScriptHash: async () =>
+      createHash('sha256')
+        .update(await library('view'))
+        .digest('base64'),
+  };
+}
+
+function readUtf8(path: string): Promise<string> {
+  return readFile(path, 'utf8');
+}
