@@ -1,10 +1,10 @@
 import { createServer, request as startRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { ListenOptions, Server, Socket } from 'node:net';
+import { Socket, type ListenOptions, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorMessage } from '../../protocol/src/errors.ts';
 import type { EgressRecord } from '../../protocol/src/runner.ts';
 import { dial, EgressError, systemNetwork, type EgressNetwork } from './egressDial.ts';
-import { endToEndHeaders, headerFault, parseAbsoluteForm } from './egressHeaders.ts';
+import { endToEndHeaders, headerFault, parseAbsoluteForm, type AbsoluteForm } from './egressHeaders.ts';
 import { findRule, parseRules, parseTarget, type HostRule, type Target } from './egressRules.ts';
 
 export interface EgressOptions {
@@ -120,9 +120,12 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
     response.on('close', () => exchange.end());
     try {
       const asked = parseAbsoluteForm(request.url ?? '');
+      if (request.headers.host === undefined && request.httpVersion !== '1.0') {
+        throw new EgressError('refused', 'the Host header is missing');
+      }
       const upstream = await open(exchange, request.rawHeaders, asked?.target);
       if (response.destroyed || !asked) upstream.destroy();
-      else await relay(request, response, upstream, asked.path);
+      else await relay(request, response, upstream, asked);
     } catch (error) {
       const { status, text } = exchange.fail(error);
       if (response.headersSent) response.destroy();
@@ -147,6 +150,8 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
     {
       maxHeaderSize: headerBytes,
       insecureHTTPParser: false,
+      // A missing Host is refused below, with a record.
+      requireHostHeader: false,
       headersTimeout: bounds.headersMs,
       requestTimeout: 0,
       connectionsCheckingInterval: Math.min(bounds.headersMs, 5000),
@@ -165,8 +170,9 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
     count += 1;
     const exchange = begin('?');
     exchange.fail(new EgressError('refused', `not a well-formed HTTP request (${code})`));
-    exchange.end();
-    client.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+    if (client instanceof Socket && client.bytesWritten === 0) {
+      client.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+    } else client.destroy();
   });
 
   return {
@@ -204,10 +210,11 @@ class Exchange {
     this.#deliver = deliver;
   }
 
-  /** Notes why the request did not get through and says what to answer. */
+  /** Ends a request that did not get through and says what to answer. */
   fail(error: unknown): { status: number; text: string } {
     const refusal = error instanceof EgressError ? error : new EgressError('failed', errorMessage(error));
     this.#refusal = refusal;
+    this.end();
     const status = refusal.verdict === 'refused' ? 403 : 502;
     return { status, text: `Sallyport: ${refusal.message}\n` };
   }
@@ -236,7 +243,7 @@ function relay(
   request: IncomingMessage,
   response: ServerResponse,
   upstream: Socket,
-  path: string,
+  { target, path }: AbsoluteForm,
 ): Promise<void> {
   return new Promise((settle, reject) => {
     const forward = startRequest({
@@ -248,13 +255,20 @@ function relay(
       insecureHTTPParser: false,
     });
     for (const [name, value] of endToEndHeaders(request.rawHeaders)) forward.appendHeader(name, value);
+    forward.setHeader('Host', authorityOf(target));
     forward.setHeader('Connection', 'close');
+    let answered = false;
     forward.on('error', reject);
+    // Such as an answer that wants another protocol.
+    forward.on('close', () => {
+      if (!answered) reject(new EgressError('failed', 'the far side gave no answer that can be passed on'));
+    });
     response.on('close', () => {
       upstream.destroy();
       settle();
     });
     forward.on('response', (answer) => {
+      answered = true;
       try {
         const headers = endToEndHeaders(answer.rawHeaders).flat();
         response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers);
@@ -282,6 +296,10 @@ function tunnel(client: Duplex, upstream: Socket, head: Buffer): void {
   if (head.length > 0) upstream.write(head);
   client.pipe(upstream);
   upstream.pipe(client);
+}
+
+function authorityOf({ host, port }: Target): string {
+  return `${host.includes(':') ? `[${host}]` : host}${port === 80 ? '' : `:${port}`}`;
 }
 
 function plainText(text: string): Record<string, string | number> {

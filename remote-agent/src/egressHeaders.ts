@@ -17,8 +17,14 @@ const hopByHop: ReadonlySet<string> = new Set([
   'expect',
 ]);
 
-/** The target of a plain request, which must be in absolute form (RFC 9112 §3.2.2), and the path to ask it for. */
-export function parseAbsoluteForm(url: string): { target: Target; path: string } | undefined {
+/** What a plain request asks for: of whom, and the path with its query. */
+export interface AbsoluteForm {
+  readonly target: Target;
+  readonly path: string;
+}
+
+/** Reads the request line of a plain request, which must be in absolute form (RFC 9112 §3.2.2). */
+export function parseAbsoluteForm(url: string): AbsoluteForm | undefined {
   const match = /^http:\/\/([^/?#]*)([/?][\x21\x22\x24-\x7e]*)?$/i.exec(url);
   const target = parseTarget(match?.[1] ?? '', 80);
   if (!match || !target) return undefined;
