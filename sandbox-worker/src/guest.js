@@ -14,7 +14,7 @@
   const apply = Reflect.apply;
   const fromCharCode = String.fromCharCode;
   const { slice, split, includes, indexOf, lastIndexOf, replaceAll, trimEnd, charCodeAt } = String.prototype;
-  const { isSafeInteger, isFinite } = Number;
+  const { isFinite } = Number;
   const { exec } = RegExp.prototype;
   const sliceLength = 32768;
   const bytesLength = 4096;
@@ -102,8 +102,8 @@
     if (text === 'false') return false;
     if (apply(exec, numberPattern, [text]) === null) return text;
     const number = Number(text);
-    // A long integer would lose digits: it stays text.
-    if (apply(exec, integerPattern, [text]) !== null) return isSafeInteger(number) ? number : text;
+    // A long integer that would lose digits stays text.
+    if (apply(exec, integerPattern, [text]) !== null) return String(number) === text ? number : text;
     return isFinite(number) ? number : text;
   }
 
