@@ -62,7 +62,7 @@ export class JobLog {
   }
 
   #tellPieces(stream: LogStream, text: string): void {
-    for (let at = 0; at < text.length; ) {
+    for (let at = 0; at < text.length;) {
       let end = Math.min(text.length, at + pieceUnits);
       if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
       this.#tell(stream, text.slice(at, end));

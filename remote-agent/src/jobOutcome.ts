@@ -26,7 +26,9 @@ export function decideOutcome({ stop, end, excess }: Observed): JobOutcome {
     if (stop.kind === 'excess') return { kind: 'limit', limit: stop.limit, detail: stop.detail };
     return stop;
   }
-  if (excess) return { kind: 'limit', limit: excess.limit, detail: excess.detail };
+  // A program may well live with not getting another process; not with outputs that were cut short.
+  const isLivedWith = excess?.limit === 'processes' && end.kind === 'exited' && end.exitCode === 0;
+  if (excess && !isLivedWith) return { kind: 'limit', limit: excess.limit, detail: excess.detail };
   switch (end.kind) {
     case 'exited':
       return { kind: 'exited', exitCode: end.exitCode };

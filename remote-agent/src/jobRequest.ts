@@ -1,9 +1,10 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { UserError } from '../../protocol/src/errors.ts';
 import { defaultCardLimits } from '../../protocol/src/limits.ts';
 import { idPattern } from '../../protocol/src/manifests.ts';
 import type { JobSpec } from '../../protocol/src/runner.ts';
+import type { FileOwner } from './files/materialize.ts';
 import type { Mount, SandboxRequest } from './isolation/bubblewrapSandboxes.ts';
 
 /**
@@ -19,29 +20,47 @@ export function sandboxRequest(job: JobSpec, privateFolders: readonly string[]):
   if (projectRoot !== undefined) mounts.push({ path: projectRoot, target: '/project', write: false });
   for (const mount of mounts) assertShareable(mount.path, privateFolders);
   return {
-    profile: network.kind === 'none' ? 'none' : network.kind === 'hosts' ? 'bridge' : 'all',
+    network: network.kind === 'none' ? 'none' : network.kind === 'hosts' ? 'bridge' : 'all',
     limits: job.limits,
     mounts,
     environment: {},
-    ownUser: mounts.length === 0,
+    user: writerOf(mounts),
   };
+}
+
+/**
+ * Whom a root runner starts a card as that may write to folders: their owner, who must be one and not root. Ordinary
+ * runners keep their own user.
+ */
+function writerOf(mounts: readonly Mount[], uid = process.getuid?.()): FileOwner | undefined {
+  if (uid !== 0) return undefined;
+  const written = mounts
+    .filter((mount) => mount.write)
+    .map(({ path: folder }) => ({ folder, ...statSync(folder) }));
+  const [first] = written;
+  if (!first) return undefined;
+  const bad = written.find((each) => each.uid === 0 || each.uid !== first.uid || each.gid !== first.gid);
+  if (!bad) return { uid: first.uid, gid: first.gid };
+  const text = `The folder ${bad.folder} can't be written to by a card: cards of a root runner act for the owner of the folder, who must not be root`;
+  const remedy = 'Give the folder to an ordinary user with chown, or run Sallyport as one.';
+  throw new UserError('unsafe-path', text, { path: bad.folder, remedy });
 }
 
 /** What a card gets that asks for nothing and keeps the default size of outputs. */
 export const standbyRequest: SandboxRequest = {
-  profile: 'none',
+  network: 'none',
   limits: { outputMB: defaultCardLimits.outputMB },
   mounts: [],
   environment: {},
-  ownUser: true,
+  user: undefined,
 };
 
 /** True where a sandbox that was made beforehand is exactly what is asked for. */
 export function isStandby(request: SandboxRequest): boolean {
   return (
-    request.profile === 'none' &&
+    request.network === 'none' &&
     request.mounts.length === 0 &&
-    request.ownUser &&
+    request.user === undefined &&
     Object.keys(request.environment).length === 0 &&
     request.limits.outputMB === standbyRequest.limits.outputMB
   );

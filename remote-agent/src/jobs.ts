@@ -10,7 +10,7 @@ import { initScript } from './isolation/initScript.ts';
 import type { ProgramEnd } from './isolation/sandbox.ts';
 import { JobLog, type Flow, type LogStream } from './jobLog.ts';
 import { decideOutcome, type Stop } from './jobOutcome.ts';
-import { isOutputInMemory, logBytes, processLimits } from './limits.ts';
+import { isOutputInMemory, logBytes, outputBytes, processLimits } from './limits.ts';
 import { usageBelow } from './processes.ts';
 import { programOf, type ProgramPlace } from './program.ts';
 import { createProgressReader } from './progress.ts';
@@ -188,9 +188,9 @@ class JobRun {
     group?.remove();
     if (limit) return { limit, detail: 'the kernel refused it more' };
     const { limits } = this.#job;
-    return isOutputInMemory(limits) && isFull(`/proc/self/fd/${handle.folder.descriptor}`)
-      ? { limit: 'output', detail: `${limits.outputMB} MB` }
-      : undefined;
+    const path = `/proc/self/fd/${handle.folder.descriptor}`;
+    const isReached = isOutputInMemory(limits) ? isFull(path) : folderSize(path) >= outputBytes(limits);
+    return isReached ? { limit: 'output', detail: `${limits.outputMB} MB` } : undefined;
   }
 
   async #collect(handle: OutputsHandle): Promise<void> {

@@ -10,10 +10,16 @@ export const memoryOutputMB = 1024;
 export const scratchBytes = { '/tmp': 256 * mebibyte, '/home/card': 64 * mebibyte } as const;
 
 /** How long a card may go beyond its bounds unseen where no kernel mechanism keeps them. */
-export const watchdogIntervalMs = 200;
+export const watchdogIntervalMs = 100;
+
+/**
+ * The kernel's bound counts what a process may write to, the limit of a card what it uses: thread stacks and arrays
+ * that stay empty must not fail it. The watchdog keeps the limit itself; this stops what is faster than it.
+ */
+const reserveBytes = 256 * mebibyte;
 
 /** bubblewrap's first process and the shell, which count as the card's own. */
-const ownProcesses = 2;
+export const ownProcesses = 2;
 
 export function isOutputInMemory(limits: Pick<JobLimits, 'outputMB'>): boolean {
   return limits.outputMB <= memoryOutputMB;
@@ -43,8 +49,8 @@ export function groupMemoryBytes(limits: JobLimits): number {
  */
 export function processLimits(limits: JobLimits, kernelRelease: string): ProcessLimits {
   return {
-    processes: countsByNamespace(kernelRelease) ? limits.processes + ownProcesses : undefined,
-    dataBytes: memoryBytes(limits),
+    processes: countsByNamespace(kernelRelease) ? limits.processes + ownProcesses + 1 : undefined,
+    dataBytes: 2 * memoryBytes(limits) + reserveBytes,
     fileBytes: isOutputInMemory(limits) ? undefined : outputBytes(limits),
     openFiles: 1024,
   };

@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { memoryBytes, watchdogIntervalMs } from './limits.ts';
+import { memoryBytes, ownProcesses, watchdogIntervalMs } from './limits.ts';
 import { availableMemory, proportionalBytes, usageBelow, type Usage } from './processes.ts';
 import type { JobLimits } from '../../protocol/src/runner.ts';
 
@@ -28,12 +28,11 @@ export interface Meters {
 const systemMeters: Meters = { usageBelow, proportionalBytes, availableMemory };
 
 /**
- * Looks after the bounds that no kernel mechanism keeps for a group of processes: memory together, a number of
- * processes that stays at its bound, outputs on disk, and the machine's last free memory. Looks only while jobs run.
+ * Looks after the bounds that no kernel mechanism keeps for a group of processes: memory together, the
+ * number of processes, outputs on disk, and the machine's last free memory. Looks only while jobs run.
  */
 export class Watchdog {
   readonly #jobs = new Set<Watched>();
-  readonly #atBound = new WeakSet<Watched>();
   readonly #meters: Meters;
   #timer: NodeJS.Timeout | undefined;
 
@@ -67,15 +66,14 @@ export class Watchdog {
     const allowed = memoryBytes(job.limits);
     if (usage.memoryBytes > allowed) {
       const exact = this.#meters.proportionalBytes(usage.pids);
-      if (exact > allowed) return { limit: 'memory', detail: `${toMB(exact)} MB of ${job.limits.memoryMB} MB` };
+      if (exact > allowed)
+        return { limit: 'memory', detail: `${toMB(exact)} MB of ${job.limits.memoryMB} MB` };
     }
-    // The kernel refuses what goes beyond; a card that stays at the bound is one that keeps asking.
-    const isAtBound = usage.threads >= job.limits.processes + 2;
-    if (isAtBound && this.#atBound.has(job)) {
-      return { limit: 'processes', detail: `${job.limits.processes} processes and threads` };
+    // The kernel lets one through beyond the limit, so that the limit itself can be used without being mistaken.
+    const own = usage.threads - ownProcesses;
+    if (own > job.limits.processes) {
+      return { limit: 'processes', detail: `${own} processes and threads of ${job.limits.processes}` };
     }
-    if (isAtBound) this.#atBound.add(job);
-    else this.#atBound.delete(job);
     const written = job.outputBytes?.() ?? 0;
     if (written > job.limits.outputMB * 1024 * 1024) {
       return { limit: 'output', detail: `${toMB(written)} MB of ${job.limits.outputMB} MB` };

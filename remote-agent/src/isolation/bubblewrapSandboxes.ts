@@ -18,17 +18,20 @@ export interface Mount {
   readonly write: boolean;
 }
 
+export type Network = 'none' | 'bridge' | 'all';
+
 /** What differs between sandboxes. */
 export interface SandboxRequest {
-  readonly profile: SocketProfile;
+  /** `bridge` is an empty network with a way to the egress proxy, `all` the host's own. */
+  readonly network: Network;
   readonly limits: Pick<JobLimits, 'outputMB'>;
   /** Folders that the person granted, and what a helper inside needs. */
   readonly mounts: readonly Mount[];
   readonly environment: Readonly<Record<string, string>>;
   /** What runs inside first, with a channel to this process. */
   readonly bridge?: Bridge;
-  /** False where the card acts with the person's own rights on folders that were granted to it. */
-  readonly ownUser: boolean;
+  /** Whom a root runner starts the card as; undefined for a user that nothing else belongs to. */
+  readonly user: FileOwner | undefined;
 }
 
 /** A program inside that passes something out of the sandbox before its card starts. */
@@ -43,13 +46,13 @@ export interface SandboxPlace {
   readonly program: string;
   readonly system: readonly SystemEntry[];
   /** Single files and folders that cards are shown read-only. */
-  readonly mounts: Readonly<Record<SocketProfile, readonly Mount[]>>;
+  readonly mounts: Readonly<Record<Network, readonly Mount[]>>;
   /** Links inside: path → target. */
   readonly links: Readonly<Record<string, string>>;
   /** The compiled seccomp filters, as files. Undefined only in the negative controls of tests. */
   readonly filters: Readonly<Record<SocketProfile, string>> | undefined;
   readonly environment: Readonly<Record<string, string>>;
-  /** The user of the n-th sandbox, or undefined for the runner's own. */
+  /** The user of the n-th sandbox, or undefined for the runner's own, who is then not root. */
   owner(turn: number): FileOwner | undefined;
 }
 
@@ -79,7 +82,8 @@ export async function openBubblewrap(
   request: SandboxRequest,
   folder: string,
 ): Promise<PreparedSandbox> {
-  const owner = request.ownUser ? place.owner(turn++) : undefined;
+  const unused = place.owner(turn++);
+  const owner = unused && (request.user ?? unused);
   const staged = makeStageFolders(folder, owner);
   const inMemory = isOutputInMemory(request.limits);
   try {
@@ -101,6 +105,16 @@ export async function openBubblewrap(
   }
 }
 
+/** Unix sockets are a card's own affair only as long as none of the host's can be seen. */
+export function socketProfile({
+  network,
+  mounts,
+}: Pick<SandboxRequest, 'network' | 'mounts'>): SocketProfile {
+  const isAlone = mounts.length === 0 && network !== 'all';
+  if (network === 'none') return isAlone ? 'local' : 'closed';
+  return isAlone ? 'bridge' : 'ip';
+}
+
 function spawnBubblewrap(
   place: SandboxPlace,
   request: SandboxRequest,
@@ -113,10 +127,10 @@ function spawnBubblewrap(
     return firstFreeDescriptor + opened.length - 1;
   };
   try {
-    const seccompDescriptor = place.filters && open(place.filters[request.profile]);
-    const mounts = [...place.mounts[request.profile], ...folders, ...request.mounts];
+    const seccompDescriptor = place.filters && open(place.filters[socketProfile(request)]);
+    const mounts = [...place.mounts[request.network], ...folders, ...request.mounts];
     const words = sandboxArguments({
-      network: request.profile === 'all' ? 'host' : 'own',
+      network: request.network === 'all' ? 'host' : 'own',
       system: place.system,
       binds: mounts.map(({ path, target, write }) => ({ descriptor: open(path), target, write })),
       links: place.links,

@@ -61,10 +61,13 @@ export interface PlaceOptions {
   readonly program?: string;
 }
 
-/** Writes what sandboxes are made from into the runner's folder. Throws for an architecture without a filter. */
+/** Writes what sandboxes are made from into the runner's folder. Throws for an architecture without a
+ * filter and for a root that can't be anybody else. */
 export function createPlace(options: PlaceOptions): SandboxPlace {
   const { environment, folder, helpers, nodePath } = options;
   const architecture = toArchitecture(environment.architecture);
+  const owner = (turn: number) => sandboxOwner(environment.uid, environment.uidMap, turn);
+  owner(0);
   const filter = (profile: SocketProfile) =>
     folder.write(`seccomp/${profile}`, seccompFilter(architecture, profile));
   const show = (path: string, target = path): Mount => ({ path: realpathSync(path), target, write: false });
@@ -87,9 +90,14 @@ export function createPlace(options: PlaceOptions): SandboxPlace {
     },
     // An import statement of Node looks for packages in the folders above the card, not along NODE_PATH.
     links: { '/node_modules': `${helpersTarget}/node` },
-    filters: { none: filter('none'), bridge: filter('bridge'), all: filter('all') },
+    filters: {
+      local: filter('local'),
+      bridge: filter('bridge'),
+      ip: filter('ip'),
+      closed: filter('closed'),
+    },
     environment: cardEnvironment,
-    owner: (turn) => sandboxOwner(environment.uid, environment.uidMap, turn),
+    owner,
   };
 }
 

@@ -50,7 +50,7 @@ function networkRules(network: SeatbeltSpec['network']): string[] {
 
 /** A string of the profile language. Throws on control characters, which no folder of ours has. */
 function quote(text: string): string {
-  if ([...text].some((character) => character < ' ' || character === '\x7f')) {
+  if (/\p{Cc}/u.test(text)) {
     throw new TypeError('Failed to write a sandbox profile: a path holds a control character');
   }
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;

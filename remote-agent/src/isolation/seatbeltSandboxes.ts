@@ -31,7 +31,7 @@ export async function openSeatbelt(
   request: SandboxRequest,
   folder: string,
 ): Promise<PreparedSandbox> {
-  if (request.profile === 'bridge' || request.mounts.length > 0) {
+  if (request.network === 'bridge' || request.mounts.length > 0) {
     const remedy = 'Run the card on Linux, for example in a Dev Container or over Remote-SSH.';
     throw new UserError('isolation-missing', 'macOS has no sandbox for granted folders and host lists', {
       remedy,
@@ -52,7 +52,7 @@ export async function openSeatbelt(
     const profile = seatbeltProfile({
       readable: [...systemFolders, helpersFolder, staged.codeFolder, staged.inputsFolder],
       writable: [staged.outputsFolder, home, temporary],
-      network: request.profile,
+      network: request.network,
     });
     const child = spawn(seatbeltProgram, ['-p', profile, '/bin/sh', '-s'], {
       stdio: Array.from({ length: descriptors }, () => 'pipe' as const),

@@ -1,10 +1,11 @@
 import { denied, newestSyscall, specials, type Architecture } from './syscalls.ts';
 
 /**
- * Which sockets a card may open: `none` only Unix ones, `bridge` those and TCP/IP (its network namespace holds the
- * egress bridge and nothing else), `all` only TCP/IP, because the host's abstract Unix sockets are in that namespace.
+ * Which sockets a card may open. `local`: Unix ones, which reach only the card's own processes. `bridge`: also TCP/IP,
+ * where the network namespace holds nothing but the way to the egress proxy. `ip`: TCP/IP alone, because the host's
+ * abstract Unix sockets, or sockets in a granted folder, could be reached. `closed`: none at all.
  */
-export type SocketProfile = 'none' | 'bridge' | 'all';
+export type SocketProfile = 'local' | 'bridge' | 'ip' | 'closed';
 
 /** One classic BPF instruction: operation, jumps where true and false, operand. */
 export interface Instruction {
@@ -15,9 +16,10 @@ export interface Instruction {
 }
 
 const families: Readonly<Record<SocketProfile, readonly number[]>> = {
-  none: [1],
+  local: [1],
   bridge: [1, 2, 10],
-  all: [2, 10],
+  ip: [2, 10],
+  closed: [],
 };
 
 /** The offsets of linux/seccomp.h's `seccomp_data`; arguments are 64 bits wide and little-endian. */
