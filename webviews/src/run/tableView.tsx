@@ -36,7 +36,7 @@ interface Sorting {
 function Table({ name, table }: { readonly name: string; readonly table: CsvTable }) {
   const [sorting, setSorting] = useState<Sorting>();
   const order = useMemo(() => sorting && table.order(sorting.column, sorting.descending), [table, sorting]);
-  const widths = useMemo(() => columnWidths(table), [table]);
+  const { widths, numeric } = useMemo(() => columnShapes(table), [table]);
   if (table.columns.length === 0) return <p className="nothing">{words.table.empty}</p>;
   const columns = { gridTemplateColumns: widths };
   return (
@@ -62,6 +62,7 @@ function Table({ name, table }: { readonly name: string; readonly table: CsvTabl
             {table.columns.map((column, index) => (
               <div
                 key={index}
+                className={numeric.has(index) ? 'number' : ''}
                 role="columnheader"
                 aria-sort={
                   sorting?.column === index ? (sorting.descending ? 'descending' : 'ascending') : 'none'
@@ -101,11 +102,10 @@ function Table({ name, table }: { readonly name: string; readonly table: CsvTabl
 }
 
 function Cell({ text }: { readonly text: string }) {
-  const isNumber = text.trim() !== '' && !Number.isNaN(Number(text));
   return (
     <div
       role="cell"
-      className={isNumber ? 'number' : ''}
+      className={isNumber(text) ? 'number' : ''}
       title={text.length > 24 ? text.slice(0, 2000) : undefined}
     >
       {visibleText(text.slice(0, 500))}
@@ -114,12 +114,17 @@ function Cell({ text }: { readonly text: string }) {
 }
 
 /** From the header and the first rows, so that the columns hold still while scrolling. */
-function columnWidths(table: CsvTable): string {
+function columnShapes(table: CsvTable): { widths: string; numeric: ReadonlySet<number> } {
   const sample = Array.from({ length: Math.min(60, table.rowCount) }, (_, index) => table.row(index));
-  return table.columns
-    .map((column, index) => {
-      const longest = Math.max(column.length + 2, ...sample.map((cells) => (cells[index] ?? '').length));
-      return `${Math.min(Math.max(longest + 3, 7), 42)}ch`;
-    })
-    .join(' ');
+  const widths = table.columns.map((column, index) => {
+    const longest = Math.max(column.length + 4, ...sample.map((cells) => (cells[index] ?? '').length));
+    return `${Math.min(Math.max(longest + 3, 7), 42)}ch`;
+  });
+  const isNumeric = (index: number) => sample.every((cells) => isNumber(cells[index] ?? '0'));
+  const numeric = new Set(table.columns.keys().filter((index) => sample.length > 0 && isNumeric(index)));
+  return { widths: widths.join(' '), numeric };
+}
+
+function isNumber(text: string): boolean {
+  return text.trim() !== '' && !Number.isNaN(Number(text));
 }
