@@ -114,7 +114,7 @@ export function startThread(options: ThreadOptions): QuickjsThread {
       try {
         await ready;
         events = told;
-        told.started();
+        if (!signal.aborted) told.started();
         const result = await channel.call('card/run', job, { signal, timeoutMs: killAfterMs });
         return { kind: 'answered', result };
       } catch (error) {
