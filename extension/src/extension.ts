@@ -5,6 +5,7 @@ import { registerNewProject } from './commands/newProject.ts';
 import { registerOpenCommands } from './commands/openCommands.ts';
 import { registerRunCommands } from './commands/runCommands.ts';
 import { registerEngineLife } from './engineLife.ts';
+import { registerPanels } from './panels/registerPanels.ts';
 import { createServices, type Register } from './services.ts';
 import { registerViews } from './views/registerViews.ts';
 
@@ -17,6 +18,7 @@ const features: readonly Register[] = [
   registerNewProject,
   registerApprovals,
   registerViews,
+  registerPanels,
 ];
 
 let stop: (() => Promise<void>) | undefined;

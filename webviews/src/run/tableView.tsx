@@ -121,7 +121,7 @@ function columnShapes(table: CsvTable): { widths: string; numeric: ReadonlySet<n
     return `${Math.min(Math.max(longest + 3, 7), 42)}ch`;
   });
   const isNumeric = (index: number) => sample.every((cells) => isNumber(cells[index] ?? '0'));
-  const numeric = new Set(table.columns.keys().filter((index) => sample.length > 0 && isNumeric(index)));
+  const numeric = new Set([...table.columns.keys()].filter((index) => sample.length > 0 && isNumeric(index)));
   return { widths: widths.join(' '), numeric };
 }
 
