@@ -11,8 +11,8 @@ declare const bundledHelpers: Readonly<Record<string, string>> | undefined;
 export function loadHelpers(): Readonly<Record<string, string>> {
   if (typeof bundledHelpers !== 'undefined') return bundledHelpers;
   const folder = join(import.meta.dirname, '..', 'helpers');
-  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
-    statSync(join(folder, path)).isFile(),
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => !path.includes('__pycache__') && statSync(join(folder, path)).isFile(),
   );
   return Object.fromEntries(
     paths.sort().map((path) => [path.replaceAll('\\', '/'), readFileSync(join(folder, path), 'utf8')]),

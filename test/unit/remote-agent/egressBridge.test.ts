@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { EventEmitter, once } from 'node:events';
+import { ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -147,7 +147,7 @@ while time.monotonic() < deadline:
     assert.equal(await running, 'gone\n');
   });
 
-  const failures: [title: string, act: (child: EventEmitter) => void][] = [
+  const failures: [title: string, act: (child: ChildProcess) => void][] = [
     ['ends early', (child) => child.emit('exit', 1)],
     ['closes the channel', (child) => child.emit('disconnect')],
     ['cannot be started', (child) => child.emit('error', new Error('ENOENT'))],
@@ -167,8 +167,8 @@ while time.monotonic() < deadline:
   ];
   for (const [title, act] of failures) {
     it(`[EGRESS-07] means no network where the sandbox ${title}`, async () => {
-      const child = new EventEmitter();
-      const waiting = awaitListener(child as ChildProcess, 20);
+      const child = new ChildProcess();
+      const waiting = awaitListener(child, 20);
       act(child);
       await assert.rejects(waiting, { code: 'isolation-missing' });
       assert.deepEqual(child.eventNames(), []);

@@ -30,7 +30,7 @@ function progress(fraction, text = '') {
   const descriptor = process.env.SALLYPORT_PROGRESS ?? '';
   if (!/^[0-9]+$/.test(descriptor)) return;
   const bounded = Math.min(1, Math.max(0, Number(fraction) || 0));
-  const line = JSON.stringify({ fraction: bounded, text: String(text).slice(0, 200).toWellFormed() });
+  const line = JSON.stringify({ fraction: bounded, text: String(text).slice(0, 200) });
   try {
     writeSync(Number(descriptor), `${line}\n`);
   } catch {
