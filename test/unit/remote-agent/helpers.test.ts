@@ -116,7 +116,7 @@ describe('helpers', () => {
         [
           'with names of JavaScript’s own',
           'constructor,toString\n1,2\n',
-          [{ constructor: '1', toString: '2' } as never],
+          [{ constructor: '1', toString: '2' }],
         ],
       ];
       for (const [title, csv, rows] of tables) {
