@@ -36,7 +36,10 @@ function writerOf(mounts: readonly Mount[], uid = process.getuid?.()): FileOwner
   if (uid !== 0) return undefined;
   const written = mounts
     .filter((mount) => mount.write)
-    .map(({ path: folder }) => ({ folder, ...statSync(folder) }));
+    .map(({ path: folder }) => {
+      const { uid: owner, gid } = statSync(folder);
+      return { folder, uid: owner, gid };
+    });
   const [first] = written;
   if (!first) return undefined;
   const bad = written.find((each) => each.uid === 0 || each.uid !== first.uid || each.gid !== first.gid);
