@@ -40,13 +40,19 @@ if segment >= 0:
 server = socket.socket(socket.AF_UNIX)
 server.bind(f"\0{token}")
 server.listen(8)
-port = socket.socket()
-port.bind(("127.0.0.1", 20000 + int(token[-3:], 16)))
-port.listen(8)
+listeners = [server]
+try:
+    port = socket.socket()
+    port.bind(("127.0.0.1", 20000 + int(token[-3:], 16)))
+    port.listen(8)
+    listeners.append(port)
+except OSError:
+    # Without a network it may have no such sockets at all.
+    pass
 print("NEIGHBOUR READY", flush=True)
 end = time.monotonic() + 60
 while time.monotonic() < end:
-    for listener in (server, port):
+    for listener in listeners:
         listener.settimeout(0.05)
         try:
             peer, _ = listener.accept()

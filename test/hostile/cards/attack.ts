@@ -42,11 +42,11 @@ const text = z.string().check(z.minLength(1));
 
 /** Every field that is given must be equal in the outcome that the runner reports. */
 const expectedOutcome = z.strictObject({
-  kind: z.enum(['exited', 'signalled', 'timeout', 'limit', 'cancelled', 'refused']),
+  kind: z.enum(['exited', 'signalled', 'timeout', 'limit', 'cancelled', 'refused', 'unknown']),
   exitCode: z.optional(z.int()),
   signal: z.optional(text),
   limit: z.optional(z.enum(['memory', 'processes', 'output'])),
-  code: z.optional(z.enum(['bad-input', 'unsafe-path', 'isolation-missing', 'internal'])),
+  code: z.optional(z.enum(['bad-input', 'unsafe-path', 'isolation-missing', 'interpreter-missing'])),
 });
 export type ExpectedOutcome = z.infer<typeof expectedOutcome>;
 

@@ -145,9 +145,9 @@ export const casesOfCards: readonly PublicCase[] = [
 
 /** Shown by suites that are no fixture of a card: id → where. */
 export const casesElsewhere: ReadonlyMap<string, string> = new Map([
-  ['bubblewrap-j2qp', 'test/hostile/cards/isolation.test.ts'],
-  ['codex-9292', 'test/hostile/cards/isolation.test.ts'],
-  ['soleur-1557', 'test/hostile/cards/isolation.test.ts'],
+  ['bubblewrap-j2qp', 'test/floor/rule3IsolationOrRefusal.test.ts'],
+  ['codex-9292', 'test/floor/rule3IsolationOrRefusal.test.ts'],
+  ['soleur-1557', 'test/floor/rule3IsolationOrRefusal.test.ts'],
 ]);
 
 /**

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type ListenOptions, type Socket } from 'node:net';
 import { homedir, networkInterfaces } from 'node:os';
 import path from 'node:path';
@@ -210,7 +210,7 @@ async function photograph(folders: readonly string[]): Promise<Map<string, strin
     for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
       const full = path.join(folder, entry.name);
       if (entry.isDirectory()) {
-        seen.set(full, 'folder');
+        seen.set(full, `folder ${(await stat(full)).mode}`);
         await visit(full);
       } else if (entry.isSymbolicLink()) seen.set(full, `link ${await readlink(full)}`);
       else if (entry.isFile()) seen.set(full, (await readFile(full)).toString('base64'));

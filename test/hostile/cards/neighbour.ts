@@ -55,7 +55,7 @@ export async function startSealedNeighbour(
   blobs: string,
 ): Promise<{ end(): Promise<void> }> {
   const jobId = lures.neighbourToken;
-  const { promise: isReady, resolve: ready } = Promise.withResolvers<void>();
+  const { promise: isReady, resolve: ready } = Promise.withResolvers<null>();
   const ended = client.run(
     {
       jobId,
@@ -71,7 +71,7 @@ export async function startSealedNeighbour(
     },
     {
       onLog: (log) => {
-        if (log.includes(readyText)) ready();
+        if (log.includes(readyText)) ready(null);
       },
     },
   );

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -29,11 +29,24 @@ const atOnce = 3;
 const terminalHost = path.resolve(import.meta.dirname, '../../support/terminalHost.py');
 const python = '/usr/bin/python3';
 
-export async function openRange(): Promise<Range> {
+export interface RangeOptions {
+  /** Put before the runner: a program that prepares the place in which it then runs. */
+  readonly wrapper?: readonly string[];
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+export async function openRange(options: RangeOptions = {}): Promise<Range> {
   const root = await realpath(await mkdtemp(path.join(tmpdir(), 'sallyport-hostile-')));
+  // Open to all: what hides it from a card has to be more than the permissions of files.
+  await chmod(root, 0o755);
   const canary = `CANARY-${randomBytes(12).toString('hex')}`;
   const engine = await layOutEngine(path.join(root, 'engine'), canary);
-  const environment = { ...process.env, SALLYPORT_TEST_SECRET: canary, SSH_AUTH_SOCK: '/nonexistent' };
+  const environment = {
+    ...process.env,
+    ...options.environment,
+    SALLYPORT_TEST_SECRET: canary,
+    SSH_AUTH_SOCK: '/nonexistent',
+  };
   const secretFile = openSync(engine.database, 'r');
   // One that follows the standard three, and one far enough off to be missed by a search that stops at a gap.
   const descriptors = new Map([
@@ -42,7 +55,11 @@ export async function openRange(): Promise<Range> {
   ]);
   const start = (wrapper: readonly string[] = []) =>
     RunnerClient.start({ ...engine, maxJobs: 2 * atOnce, environment, descriptors, wrapper });
-  const client = await start();
+  const client = await start(options.wrapper).catch(async (error: unknown) => {
+    closeSync(secretFile);
+    await removeAll(root);
+    throw error;
+  });
   const interpreters = {
     ...Object.fromEntries(client.hello.interpreters.map((each) => [each.runtime, each.path])),
     python,
@@ -51,6 +68,7 @@ export async function openRange(): Promise<Range> {
 
   const withLures = async <T>(runnerPid: number, use: (lures: Lures, folder: string) => Promise<T>) => {
     const folder = await mkdtemp(path.join(root, 'lures-'));
+    await chmod(folder, 0o755);
     const lures = await layOutLures({ folder, canary, engine, runnerPid });
     try {
       return await use(lures, folder);
@@ -106,9 +124,11 @@ export async function openRange(): Promise<Range> {
   };
 }
 
-/** Folders deeper than a path can say are among them, which Node's own removal can't reach. */
+/** Locked folders are among them, and such that are deeper than a path can say, which Node's own removal can't reach. */
 async function removeAll(folder: string): Promise<void> {
-  await promisify(execFile)('rm', ['-rf', '--', folder]);
+  const run = promisify(execFile);
+  await run('chmod', ['-R', 'u+rwx', '--', folder]).catch(() => undefined);
+  await run('rm', ['-rf', '--', folder]);
 }
 
 async function layOutEngine(folder: string, canary: string): Promise<EnginePlaces> {

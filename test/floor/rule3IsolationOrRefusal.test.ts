@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { readAttacks } from '../hostile/cards/attack.ts';
+import { openRange, type RangeOptions } from '../hostile/cards/range.ts';
+
+const bubblewrap = '/usr/bin/bwrap';
+
+interface BrokenMachine {
+  readonly title: string;
+  /** Makes the place in which the runner is started; `folder` is empty and removed afterwards. */
+  readonly prepare: (folder: string) => RangeOptions;
+}
+
+/** A machine on which some other program lies where bubblewrap should. */
+function withProgram(title: string, write: (file: string, real: string) => void): BrokenMachine {
+  return {
+    title,
+    prepare: (folder) => {
+      const file = path.join(folder, 'bwrap');
+      const real = path.join(folder, 'real-bwrap');
+      copyFileSync(bubblewrap, real);
+      write(file, real);
+      return { wrapper: [bubblewrap, '--dev-bind', '/', '/', '--ro-bind', file, bubblewrap, '--'] };
+    },
+  };
+}
+
+/** A bubblewrap that does all it is asked but for one thing, which it leaves out without a word. */
+function leavingOut(title: string, program: string): BrokenMachine {
+  return withProgram(`bubblewrap leaves out ${title}`, (file, real) =>
+    writeScript(
+      file,
+      `#!/usr/bin/python3\nimport os, sys\nwords = sys.argv[1:]\n${program}\nos.execv(${JSON.stringify(real)}, ["bwrap"] + words)\n`,
+    ),
+  );
+}
+
+function writeScript(file: string, text: string): void {
+  writeFileSync(file, text, { mode: 0o755 });
+}
+
+const without = (...options: string[]) => options.map((option) => `words.remove("${option}")`).join('\n');
+const withoutPair = (option: string) => `at = words.index("${option}")\ndel words[at : at + 2]`;
+
+const brokenMachines: readonly BrokenMachine[] = [
+  withProgram('bubblewrap is missing', (file) => writeFileSync(file, '', { mode: 0o644 })),
+  withProgram('bubblewrap does not start', (file) =>
+    writeScript(file, '#!/bin/sh\necho broken >&2\nexit 1\n'),
+  ),
+  withProgram('bubblewrap hangs', (file) => writeScript(file, '#!/bin/sh\nread line\nexit 1\n')),
+  withProgram('bubblewrap is set-user-ID', (file, real) => {
+    copyFileSync(real, file);
+    chmodSync(file, 0o4755);
+  }),
+  withProgram('bubblewrap can be changed by everybody', (file, real) => {
+    copyFileSync(real, file);
+    chmodSync(file, 0o777);
+  }),
+  withProgram('bubblewrap starts the program without any sandbox', (file) =>
+    writeScript(
+      file,
+      '#!/bin/sh\n[ "$1" = --version ] && { echo bubblewrap 0.11.0; exit; }\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n',
+    ),
+  ),
+  leavingOut('the network name space', without('--unshare-net')),
+  leavingOut('the process name space', without('--unshare-pid')),
+  leavingOut(
+    'the ban on further user name spaces and the filter',
+    `${without('--disable-userns')}\n${withoutPair('--seccomp')}`,
+  ),
+  leavingOut('the filter of system calls', withoutPair('--seccomp')),
+  leavingOut(
+    'the read-only root',
+    `for at in range(len(words) - 1):\n    if words[at] == "--remount-ro" and words[at + 1] == "/":\n        del words[at : at + 2]\n        break`,
+  ),
+  leavingOut(
+    'the empty root: all of the machine is seen',
+    `words[words.index("--ro-bind") : words.index("--ro-bind")] = ["--bind", "/", "/"]`,
+  ),
+  leavingOut('the empty environment', `${without('--clearenv')}\nos.environ["LEFT"] = "over"`),
+  {
+    title: 'the kernel gives no user name spaces, as in a container that forbids them',
+    prepare: () => ({
+      wrapper: [bubblewrap, '--unshare-user', '--disable-userns', '--dev-bind', '/', '/', '--'],
+    }),
+  },
+];
+
+/** Reads what a card must not see: it says so where it ran. */
+const card = readAttacks().find((attack) => attack.name === 'settings-in-card')!;
+
+describe('floor rule 3: isolation or refusal', function () {
+  this.timeout(60_000);
+  let folder = '';
+  beforeEach(() => (folder = mkdtempSync(path.join(tmpdir(), 'sallyport-broken-'))));
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('on a whole machine, reached in the same way, the card runs sealed (control)', async () => {
+    const range = await openRange({ wrapper: [bubblewrap, '--dev-bind', '/', '/', '--'] });
+    try {
+      const { outcome, evidence, report } = await range.sealed(card);
+      assert.equal(range.client.hello.isolation.kind, 'bubblewrap');
+      assert.deepEqual(outcome, { kind: 'exited', exitCode: 0 });
+      assert.equal(report?.result.isolation, 'bubblewrap');
+      assert.deepEqual(evidence, []);
+    } finally {
+      await range.close();
+    }
+  });
+
+  for (const machine of brokenMachines) {
+    it(`refuses every card where ${machine.title} [FLOOR-03]`, async () => {
+      const range = await openRange(machine.prepare(folder));
+      try {
+        const { isolation } = range.client.hello;
+        const failed = isolation.checks.filter((check) => !check.ok);
+        assert.equal(isolation.kind, 'none', `It says ${JSON.stringify(isolation)}`);
+        assert.ok(failed.length > 0, 'No check says what is wrong');
+        assert.deepEqual(
+          failed.filter((check) => !check.remedy),
+          [],
+          'A failed check has no remedy',
+        );
+        const { outcome, evidence, log, report } = await range.sealed(card);
+        assert.ok(outcome.kind === 'refused', JSON.stringify(outcome));
+        assert.equal(outcome.code, 'isolation-missing');
+        assert.ok(outcome.remedy, 'The refusal has no remedy');
+        assert.equal(report?.started, false);
+        assert.equal(report.result.isolation, 'none');
+        assert.equal(log.trim(), '');
+        assert.deepEqual(evidence, []);
+      } finally {
+        await range.close();
+      }
+    });
+  }
+
+  it('a program of the same name that comes first on the PATH is never used [FLOOR-03]', async () => {
+    const marker = path.join(folder, 'was-used');
+    for (const name of ['bwrap', 'python3', 'node', 'sh', 'unshare', 'prlimit', 'nsenter', 'systemd-run']) {
+      writeScript(
+        path.join(folder, name),
+        `#!/bin/sh\necho ${name} >> ${marker}\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n`,
+      );
+    }
+    const range = await openRange({ environment: { PATH: `${folder}:${process.env['PATH'] ?? ''}` } });
+    try {
+      assert.equal(range.client.hello.isolation.kind, 'bubblewrap');
+      const { outcome, evidence } = await range.sealed(card);
+      assert.deepEqual(outcome, { kind: 'exited', exitCode: 0 });
+      assert.deepEqual(evidence, []);
+      assert.ok(!readdirSync(folder).includes('was-used'), `These were used: ${readMarker(marker)}`);
+      assert.equal(
+        execFileSync(path.join(folder, 'bwrap'), ['--', 'echo', 'would run']).toString(),
+        'would run\n',
+      );
+    } finally {
+      await range.close();
+    }
+  });
+});
+
+function readMarker(marker: string): string {
+  try {
+    return readFileSync(marker, 'utf8');
+  } catch {
+    return '(none)';
+  }
+}

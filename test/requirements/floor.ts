@@ -1,0 +1,15 @@
+import type { Requirement } from '../requirements.ts';
+
+/** The rules of docs/floor.md that hold between a card and the runner. */
+export const floorRequirements: readonly Requirement[] = [
+  {
+    id: 'FLOOR-01',
+    text: 'A card that asks for nothing starts with no network, no credentials, no project definitions and no files but its inputs.',
+    source: 'docs/floor.md, rule 1',
+  },
+  {
+    id: 'FLOOR-03',
+    text: 'Where the isolation is missing or fails its probe, every card is refused with the reason and the remedy.',
+    source: 'docs/floor.md, rule 3',
+  },
+];
