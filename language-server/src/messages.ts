@@ -37,7 +37,7 @@ export const problemTexts = {
   'not-a-file': (kind: string) => `The manifest is a ${kind}. Replace it by an ordinary file.`,
   'too-deep': (limit: number) =>
     `Values are nested more than ${limit} deep. No manifest needs that: remove the nesting.`,
-  'too-many-problems': (left: number) => `${left} more problems are not shown. Mend the ones above first.`,
+  'too-many-problems': (most: number) => `Only the first ${most} problems are shown. Mend those first.`,
 
   // JSON
   empty: () => 'The manifest is empty. Start with { "version": 1 }.',
@@ -46,7 +46,8 @@ export const problemTexts = {
   'missing-comma': () => 'A comma is missing before this.',
   syntax: (expected: string) => `This is not JSON: ${expected}.`,
   'duplicate-key': (key: string) => `The key ${shown(key)} is here twice. Remove one of them.`,
-  'bad-text': (what: string) => `This text contains ${what}, which no program reads alike. Remove it.`,
+  'bad-text': (what: string) =>
+    `This text contains ${what}, which programs read and show differently. Remove it.`,
 
   // The schema
   'unknown-key': (key: string, nearest: string | undefined) =>
@@ -83,7 +84,7 @@ export const problemTexts = {
     `A list of arguments is for the runtime command. For ${runtime} name one file of this folder.`,
   'entry-is-text': () => 'The runtime command needs a list of arguments, the program first.',
   'outside-folder': (path: string) =>
-    `${shown(path)} leads out of the folder. Use a relative path inside it, with “/” and without “..”.`,
+    `${shown(path)} is not a plain path inside the folder. Write names joined by “/”: no “..”, “\\” or “:”, and no name of a device.`,
   'missing-entry': (path: string, nearest: string | undefined) =>
     `There is no file ${shown(path)} in this card’s folder. Create it or correct the name.${meant(nearest)}`,
   'entry-not-file': (path: string, kind: string) =>
@@ -98,6 +99,7 @@ export const problemTexts = {
   'default-not-a-choice': (value: string, nearest: string | undefined) =>
     `The default ${shown(value)} is none of the choices. Use one of them.${meant(nearest)}`,
   'listed-twice': (value: string) => `${shown(value)} is listed twice. Remove one.`,
+  'same-name': (name: string) => `The name ${shown(name)} is used twice here. Give each one its own.`,
   'bad-host': (host: string) =>
     `${shown(host)} is not a host. Write a name or address in small letters, with a port where it is not 80 or 443: api.example.org:8443.`,
   'bad-port': (host: string) => `The port of ${shown(host)} is not a number from 1 to 65535. Name one port.`,
@@ -139,20 +141,19 @@ export const problemTexts = {
     `The output ${from} gives ${fromType}, but the input ${to} takes ${toType}. Change one of the two types.`,
   cycle: (path: string) => `These cards wait for each other: ${path}. Remove one of the wires.`,
   'unknown-source': (id: string, nearest: string | undefined) =>
-    `sallyport.json has no environment source ${shown(id)}. Add it there or correct the name.${meant(nearest)}`,
+    `There is no environment source ${shown(id)} in sallyport.json. Add it there or correct the name.${meant(nearest)}`,
 } as const;
 
 export type ProblemTexts = typeof problemTexts;
 export type ProblemCode = keyof ProblemTexts;
 
-/** The codes that do not stop a card from running. */
+/** The codes that do not stop a card from running. What is cut off could be worse, so that does. */
 export const warningCodes: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'not-in-project',
   'missing-folder',
   'no-manifest',
   'folder-is-link',
   'listed-twice',
-  'too-many-problems',
 ]);
 
 /** Titles of quick fixes. */

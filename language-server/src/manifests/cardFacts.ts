@@ -6,6 +6,7 @@ import type { Span } from './problem.ts';
 /** An input as it is written, right or wrong. */
 export interface InputFact {
   readonly type: string | undefined;
+  readonly typeAt: Span | undefined;
   readonly from: string | undefined;
   /** Of `from` where it is written, else of the port's id. */
   readonly at: Span;
@@ -37,9 +38,11 @@ export function cardFacts(text: string, root: Node | undefined, complete: boolea
   const inputs = new Map<string, InputFact>();
   for (const { key, keyNode, value } of membersOf(at(root, 'inputs'))) {
     const from = at(value, 'from');
-    const { start, end } = from?.parent ? removeFix(text, from.parent, '') : spanOf(keyNode);
+    const { start, end } = from?.parent ? removeFix(text, spanOf(from.parent), '') : spanOf(keyNode);
+    const type = at(value, 'type');
     inputs.set(key, {
-      type: textOf(at(value, 'type')),
+      type: textOf(type),
+      typeAt: type && spanOf(type),
       from: textOf(from),
       at: spanOf(from ?? keyNode),
       wire: { start, end },

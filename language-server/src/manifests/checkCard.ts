@@ -15,9 +15,10 @@ import { problem, type Report } from './problem.ts';
 export function checkCard(text: string, root: Node, report: Report): void {
   checkEntry(root, report);
   for (const { key, keyNode, value } of membersOf(at(root, 'inputs'))) {
-    if (value?.type !== 'object' || at(value, 'from') || valueOf(at(value, 'optional') ?? value) === true)
-      continue;
-    const fix = { ...addKeyFix(text, value, 'optional', 'true'), title: fixTitles.makeOptional() };
+    const optional = at(value, 'optional');
+    if (value?.type !== 'object' || at(value, 'from') || (optional && valueOf(optional) === true)) continue;
+    const edit = optional ? rewriteFix(spanOf(optional), 'true') : addKeyFix(text, value, 'optional', 'true');
+    const fix = { ...edit, title: fixTitles.makeOptional() };
     report(problem('unwired-input', spanOf(keyNode), [key], fix));
   }
   for (const { value } of membersOf(at(root, 'params'))) if (value) checkParameter(text, value, report);

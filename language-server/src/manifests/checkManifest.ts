@@ -6,15 +6,16 @@ import {
   type CardManifest,
   type ProjectManifest,
 } from '../../../protocol/src/manifests.ts';
+import type { ProblemCode } from '../messages.ts';
 import type { Problem } from '../project/model.ts';
 import { cardFacts, type CardFacts } from './cardFacts.ts';
 import { checkCard } from './checkCard.ts';
-import { checkProject, type CardPattern } from './checkProject.ts';
+import { checkProject, type ProjectFacts } from './checkProject.ts';
 import { checkShape } from './checkShape.ts';
 import { at, spanOf } from './nodes.ts';
 import { parseText, type ParsedText } from './parseText.ts';
 import { lineStarts } from './positions.ts';
-import { problem, startOfFile, type Report } from './problem.ts';
+import { collectProblems, problem, startOfFile, type Report } from './problem.ts';
 import { schemas, type ManifestKind } from './schema.ts';
 
 /** Everything that one manifest's text says by itself. */
@@ -28,11 +29,8 @@ export interface CheckedCard extends CheckedText<CardManifest> {
   readonly facts: CardFacts;
 }
 export interface CheckedProject extends CheckedText<ProjectManifest> {
-  readonly patterns: readonly CardPattern[];
+  readonly facts: ProjectFacts;
 }
-
-/** Problems of one file that are kept; the rest is counted. */
-export const mostProblems = 100;
 
 export function checkCardText(text: string): CheckedCard {
   const { parsed, ...checked } = check(text, 'card', cardManifest, (root, report) =>
@@ -42,12 +40,18 @@ export function checkCardText(text: string): CheckedCard {
 }
 
 export function checkProjectText(text: string): CheckedProject {
-  let patterns: readonly CardPattern[] = [];
+  let facts: ProjectFacts = { patterns: [], sources: [] };
   const { manifest, problems, lines } = check(text, 'project', projectManifest, (root, report) => {
-    patterns = checkProject(text, root, report);
+    facts = checkProject(text, root, report);
   });
-  return { manifest, problems, lines, patterns };
+  return { manifest, problems, lines, facts };
 }
+
+const brokenCodes: ReadonlySet<string> = new Set<ProblemCode>([
+  'syntax',
+  'missing-comma',
+  'too-many-problems',
+]);
 
 function check<S extends z.ZodMiniType>(
   text: string,
@@ -56,17 +60,15 @@ function check<S extends z.ZodMiniType>(
   checkRules: (root: Node, report: Report) => void,
 ): CheckedText<z.infer<S>> & { readonly parsed: ParsedText } {
   const parsed = parseText(text);
-  const found: Problem[] = [];
-  let left = 0;
-  const report: Report = (each) => {
-    if (found.length < mostProblems) found.push(each);
-    else left++;
-  };
-  parsed.problems.forEach(report);
-  if (parsed.root) {
-    checkShape(text, parsed.root, schemas[kind], report);
-    checkRules(parsed.root, report);
-  }
+  const { root } = parsed;
+  // What follows from a broken place is no news: only where every value was found is it judged.
+  const isWhole = root && !parsed.problems.some((each) => brokenCodes.has(each.code));
+  const found = collectProblems((report) => {
+    parsed.problems.forEach(report);
+    if (!isWhole) return;
+    checkShape(text, root, schemas[kind], report);
+    checkRules(root, report);
+  });
   const fits = parsed.value === undefined ? undefined : z.safeParse(schema, parsed.value);
   // The schema judges; should the explanations above have missed something, its own words stand in.
   if (fits?.success === false && !found.some((each) => each.severity === 'error')) {
@@ -75,8 +77,7 @@ function check<S extends z.ZodMiniType>(
       parsed.root,
       ...(issue?.path ?? []).map((part) => (typeof part === 'number' ? part : String(part))),
     );
-    report(problem('does-not-fit', node ? spanOf(node) : startOfFile, [issue?.message ?? kind]));
+    found.push(problem('does-not-fit', node ? spanOf(node) : startOfFile, [issue?.message ?? kind]));
   }
-  if (left > 0) found.push(problem('too-many-problems', startOfFile, [left]));
   return { parsed, manifest: fits?.success ? fits.data : null, problems: found, lines: lineStarts(text) };
 }

@@ -5,13 +5,13 @@ import { problem, type Report } from './problem.ts';
 
 /** The rules of a card's `permissions` beyond their shape; host names are judged with their pattern (`hosts.ts`). */
 export function checkPermissions(text: string, permissions: Node, report: Report): void {
-  reportRepeated(text, itemsOf(at(permissions, 'network')), (host) => textOf(host), report);
+  reportRepeated(text, itemsOf(at(permissions, 'network')), report);
   const folders = itemsOf(at(permissions, 'hostFolders'));
-  reportRepeated(text, folders, (folder) => textOf(at(folder, 'name')), report);
+  reportSameName(folders, (folder) => at(folder, 'name'), report);
   for (const folder of folders) checkFolder(at(folder, 'path'), report);
-  reportRepeated(text, itemsOf(at(permissions, 'environmentSources')), (source) => textOf(source), report);
+  reportRepeated(text, itemsOf(at(permissions, 'environmentSources')), report);
   const uses = itemsOf(at(permissions, 'vault'));
-  reportRepeated(text, uses, (use) => textOf(at(use, 'env')), report);
+  reportSameName(uses, (use) => at(use, 'env'), report);
   for (const use of uses) {
     const variable = at(use, 'env');
     const name = textOf(variable);
@@ -44,18 +44,30 @@ function checkFolder(node: Node | undefined, report: Report): void {
 const broadFolders =
   /^((\/|~|[A-Za-z]:)[\\/]*|\/+(home|Users|root|etc|var|usr|proc|sys|dev|run|tmp|private|Volumes|mnt|media)\/*|\/+(home|Users)\/+[^/]+\/*|(~|\/+(home|Users)\/+[^/]+|\/+root)\/+\.(ssh|gnupg|aws|azure|kube|docker|config)(\/.*)?)$/;
 
-function reportRepeated(
-  text: string,
+/** The same value twice changes nothing. */
+function reportRepeated(text: string, items: readonly Node[], report: Report): void {
+  const seen = new Set<string>();
+  for (const item of items) {
+    const value = textOf(item);
+    if (value === undefined) continue;
+    if (seen.has(value))
+      report(problem('listed-twice', spanOf(item), [value], removeFix(text, spanOf(item), 'this one')));
+    seen.add(value);
+  }
+}
+
+/** Two things under one name: which of them a card would get is nobody's guess. */
+function reportSameName(
   items: readonly Node[],
-  keyOf: (item: Node) => string | undefined,
+  nameOf: (item: Node) => Node | undefined,
   report: Report,
 ): void {
   const seen = new Set<string>();
   for (const item of items) {
-    const key = keyOf(item);
-    if (key === undefined) continue;
-    if (seen.has(key))
-      report(problem('listed-twice', spanOf(item), [key], removeFix(text, item, 'this one')));
-    seen.add(key);
+    const node = nameOf(item);
+    const name = textOf(node);
+    if (!node || name === undefined) continue;
+    if (seen.has(name)) report(problem('same-name', spanOf(node), [name]));
+    seen.add(name);
   }
 }

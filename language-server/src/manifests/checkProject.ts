@@ -11,15 +11,31 @@ export interface CardPattern {
   readonly at: Span;
 }
 
+/** A file of the project that an environment source names. */
+export interface SourceFile {
+  readonly parts: readonly string[];
+  readonly path: string;
+  readonly at: Span;
+}
+
+export interface ProjectFacts {
+  readonly patterns: readonly CardPattern[];
+  readonly sources: readonly SourceFile[];
+}
+
 /** The rules of a project that its schema can't say and that need nothing but its own text. */
-export function checkProject(text: string, root: Node, report: Report): CardPattern[] {
+export function checkProject(text: string, root: Node, report: Report): ProjectFacts {
   checkPatterns(text, at(root, 'apps'), report);
-  for (const { value } of membersOf(at(root, 'environmentSources'))) {
+  const sources = membersOf(at(root, 'environmentSources')).flatMap(({ value }) => {
     const file = at(value, 'file');
     const path = textOf(file);
-    if (file && path && !insideParts(path)) report(problem('outside-folder', spanOf(file), [path]));
-  }
-  return checkPatterns(text, at(root, 'cards'), report);
+    if (!file || !path) return [];
+    const parts = insideParts(path);
+    if (parts) return [{ parts, path, at: spanOf(file) }];
+    report(problem('outside-folder', spanOf(file), [path]));
+    return [];
+  });
+  return { patterns: checkPatterns(text, at(root, 'cards'), report), sources };
 }
 
 function checkPatterns(text: string, list: Node | undefined, report: Report): CardPattern[] {
@@ -37,7 +53,7 @@ function checkPatterns(text: string, list: Node | undefined, report: Report): Ca
     } else if (!parts || (parts.length === 0 && !every)) {
       report(problem('outside-folder', spanOf(item), [pattern]));
     } else if (seen.has(key)) {
-      report(problem('listed-twice', spanOf(item), [pattern], removeFix(text, item, 'this one')));
+      report(problem('listed-twice', spanOf(item), [pattern], removeFix(text, spanOf(item), 'this one')));
     } else {
       patterns.push({ parts, every, at: spanOf(item) });
     }

@@ -56,7 +56,7 @@ function checkKey(
   report: Report,
 ): Schema | undefined {
   if (reservedKeys.has(key)) {
-    report(problem('reserved-key', spanOf(keyNode), [key], removeFix(text, property, 'it')));
+    report(problem('reserved-key', spanOf(keyNode), [key], removeFix(text, spanOf(property), 'it')));
     return undefined;
   }
   const expected = memberSchema(schema, key);
@@ -71,7 +71,7 @@ function checkKey(
   const meant = sameLetters ?? nearest(key, free);
   const fix =
     meant === undefined || present.has(meant)
-      ? removeFix(text, property, 'it')
+      ? removeFix(text, spanOf(property), 'it')
       : replaceFix(spanOf(keyNode), meant);
   report(
     sameLetters === undefined

@@ -14,19 +14,17 @@ export function rewriteFix(at: Span, text: string): Fix {
   return { title: fixTitles.replace(text), start: at.start, end: at.end, text };
 }
 
-/** Removes a property or an item together with one comma. */
-export function removeFix(text: string, child: Node, what: string): Fix {
-  const { start, end } = spanOf(child);
-  const siblings = child.parent?.children ?? [];
-  const index = siblings.indexOf(child);
-  const before = siblings[index - 1];
-  const after = siblings[index + 1];
+/** Removes a property or an item together with one comma, and the space on that side. */
+export function removeFix(text: string, at: Span, what: string): Fix {
   const title = fixTitles.remove(what);
-  if (before) return { title, start: spanOf(before).end, end, text: '' };
-  if (after) return { title, start, end: after.offset, text: '' };
-  const comma = /^\s*,/.exec(text.slice(end, end + 1000));
-  return { title, start, end: end + (comma?.[0].length ?? 0), text: '' };
+  const before = /\s*,\s*$/.exec(text.slice(Math.max(0, at.start - farthestComma), at.start));
+  if (before) return { title, start: at.start - before[0].length, end: at.end, text: '' };
+  const after = /^\s*,\s*/.exec(text.slice(at.end, at.end + farthestComma));
+  return { title, start: at.start, end: at.end + (after?.[0].length ?? 0), text: '' };
 }
+
+/** How many characters are looked at for a comma: a fix costs the same in the most hostile text. */
+const farthestComma = 500;
 
 /** Adds a member at the end of an object, on a line of its own where the others have that. */
 export function addKeyFix(text: string, object: Node, key: string, valueText: string): Fix {

@@ -3,7 +3,7 @@ import { fixTitles } from '../messages.ts';
 import type { Problem } from '../project/model.ts';
 import { removeFix } from './edits.ts';
 import { membersOf, spanOf, valueOf } from './nodes.ts';
-import { problem, startOfFile, type Report } from './problem.ts';
+import { collectProblems, problem, startOfFile, type Report } from './problem.ts';
 
 /** What a manifest's text says, as far as it can be read. */
 export interface ParsedText {
@@ -19,17 +19,18 @@ export const deepestNesting = 32;
 
 /** Reads strict JSON (RFC 8259) and keeps the places. Never throws. Takes time linear in the text. */
 export function parseText(text: string): ParsedText {
-  const problems: Problem[] = [];
   const deep = tooDeepAt(text);
   if (deep !== undefined) {
-    problems.push(problem('too-deep', { start: deep, end: deep + 1 }, [deepestNesting]));
-    return { text, root: undefined, value: undefined, problems };
+    const found = problem('too-deep', { start: deep, end: deep + 1 }, [deepestNesting]);
+    return { text, root: undefined, value: undefined, problems: [found] };
   }
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, disallowComments: true });
-  if (!root && text.trim() === '') problems.push(problem('empty', startOfFile, []));
-  else reportErrors(text, errors, (found) => problems.push(found));
-  if (root) checkNodes(text, root, (found) => problems.push(found));
+  const problems = collectProblems((report) => {
+    if (!root && text.trim() === '') report(problem('empty', startOfFile, []));
+    else reportErrors(text, errors, report);
+    if (root && errors.every(isComment)) checkNodes(text, root, report);
+  });
   return { text, root, value: problems.length === 0 ? strictValue(text, problems) : undefined, problems };
 }
 
@@ -52,24 +53,31 @@ const openBracket = 3;
 const closeBracket = 4;
 const endOfText = 17;
 
-/** One problem for each broken place: the parser reports follow-up errors at the same offset. */
+/**
+ * Comments and missing commas, each with its fix, up to the first place that is broken otherwise: what a parser says
+ * after that is a guess.
+ */
 function reportErrors(text: string, errors: readonly ParseError[], report: Report): void {
-  let lastOffset = -1;
   for (const error of errors) {
     const name = printParseErrorCode(error.error);
     const span = { start: error.offset, end: error.offset + error.length };
     if (name === 'InvalidCommentToken') {
       report(problem('comment', span, [], { ...span, title: fixTitles.remove('the comment'), text: '' }));
-    } else if (name === 'CommaExpected') {
+    } else if (name !== 'CommaExpected') {
+      return report(problem('syntax', span, [expectations[name] ?? name]));
+    } else if (/[0-9]/.test(text[error.offset - 1] ?? '')) {
+      return report(problem('syntax', span, ['a number does not begin with 0 and go on']));
+    } else {
       const end = endOfValueBefore(text, error.offset);
       report(
         problem('missing-comma', span, [], { title: fixTitles.insertComma(), start: end, end, text: ',' }),
       );
-    } else if (error.offset !== lastOffset) {
-      report(problem('syntax', span, [expectations[name] ?? name]));
     }
-    lastOffset = error.offset;
   }
+}
+
+function isComment(error: ParseError): boolean {
+  return printParseErrorCode(error.error) === 'InvalidCommentToken';
 }
 
 const expectations: Readonly<Record<string, string>> = {
@@ -103,7 +111,7 @@ function checkNodes(text: string, node: Node, report: Report): void {
   const seen = new Set<string>();
   for (const { key, keyNode, property } of membersOf(node)) {
     if (seen.has(key)) {
-      report(problem('duplicate-key', spanOf(keyNode), [key], removeFix(text, property, 'this one')));
+      report(problem('duplicate-key', spanOf(keyNode), [key], removeFix(text, spanOf(property), 'this one')));
     }
     seen.add(key);
   }
@@ -124,9 +132,14 @@ function checkCharacters(node: Node, report: Report): void {
     ? 'half of a surrogate pair'
     : controlCharacter.test(value)
       ? 'a control character'
-      : undefined;
+      : directionCharacter.test(value)
+        ? 'a character that turns the direction of text'
+        : undefined;
   if (what !== undefined) report(problem('bad-text', spanOf(node), [what]));
 }
+
+/** Embeddings, overrides and isolates of Unicode's bidirectional algorithm: they show text in another order. */
+const directionCharacter = /[\u202a-\u202e\u2066-\u2069]/;
 
 const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 

@@ -50,6 +50,7 @@ export function checkPattern(node: Node, value: string, pattern: string, report:
 /** An id made of a name: `Monthly Means` gives `monthly-means`; undefined where no letter is left. */
 export function toId(name: string): string | undefined {
   const mended = name
+    .replaceAll('ß', 'ss')
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')

@@ -3,6 +3,7 @@ import type { Schema } from './schema.ts';
 const byKey: Readonly<Record<string, string>> = {
   title: '"Untitled"',
   name: '"untitled"',
+  runtime: '"python"',
   entry: '"main.py"',
   cards: '["cards/*"]',
   file: '"sources/file"',
@@ -14,10 +15,10 @@ const byKey: Readonly<Record<string, string>> = {
 
 /** JSON text for a key that a person is about to fill in: the only value, the usual one, or an empty one. */
 export function placeholder(key: string, schema: Schema | undefined): string {
-  if (schema?.const !== undefined) return JSON.stringify(schema.const);
-  if (schema?.enum) return JSON.stringify(schema.enum[0]);
   const usual = byKey[key];
   if (usual !== undefined && Object.hasOwn(byKey, key)) return usual;
+  if (schema?.const !== undefined) return JSON.stringify(schema.const);
+  if (schema?.enum) return JSON.stringify(schema.enum[0]);
   switch (schema?.type) {
     case 'object':
       return '{}';

@@ -35,3 +35,26 @@ export function problem<C extends ProblemCode>(
 }
 
 export const startOfFile: Span = { start: 0, end: 0 };
+
+/** Problems of one file that are kept. */
+export const mostProblems = 100;
+
+class Enough extends Error {}
+
+/**
+ * The problems that `check` reports, at most `mostProblems`. Then `check` is ended from within `report`, so that a
+ * hostile file costs no more than a bad one, and a last problem says that there are more.
+ */
+export function collectProblems(check: (report: Report) => void): Problem[] {
+  const found: Problem[] = [];
+  try {
+    check((each) => {
+      if (found.length >= mostProblems) throw new Enough();
+      found.push(each);
+    });
+  } catch (error) {
+    if (!(error instanceof Enough)) throw error;
+    found.push(problem('too-many-problems', startOfFile, [mostProblems]));
+  }
+  return found;
+}

@@ -62,7 +62,8 @@ export function optionFor(schema: Schema, node: Node | undefined): Schema | unde
 export function hasType(node: Node, schema: Schema): boolean {
   switch (schema.type) {
     case 'integer':
-      return node.type === 'number' && Number.isInteger(valueOf(node));
+      // A number too large to be held is no fraction: the bounds refuse it.
+      return node.type === 'number' && (Number.isInteger(valueOf(node)) || !Number.isFinite(valueOf(node)));
     case undefined:
       return true;
     default:

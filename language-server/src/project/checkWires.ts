@@ -68,8 +68,9 @@ function checkWire(
   if (!isPortType(output.type) || !isPortType(input.type) || canWire(output.type, input.type)) return;
   const to = `${card.id}/${port}`;
   const mismatch = [from, output.type, to, input.type] as const;
+  const fix = input.typeAt && replaceFix(input.typeAt, output.type);
   report(card.id, {
-    ...problem('wire-types', at, [...mismatch]),
+    ...problem('wire-types', at, [...mismatch], fix),
     related: [{ path: source.manifestPath, ...output.at, message: relatedTexts.otherEnd(from, output.type) }],
   });
   report(source.id, {
@@ -82,7 +83,7 @@ function isPortType(type: string | undefined): type is PortType {
   return (portTypes as readonly (string | undefined)[]).includes(type);
 }
 
-const mostRelated = 10;
+const mostRelated = 5;
 
 /** One problem for each wire that closes a circle, with the circle as seen from its card. */
 function checkCycles(cards: ReadonlyMap<string, WiredCard>, graph: Graph, report: ReportFor): void {

@@ -79,7 +79,7 @@ export class ProjectState {
     const manifestChanged = source.checked !== this.#source?.checked;
     this.#source = source;
     const read = new Map<string, Source<CheckedCard>>();
-    this.#found = findCards(this.root, source.checked.patterns, (path) => {
+    this.#found = findCards(this.root, source.checked.facts.patterns, (path) => {
       const card = reread(path, this.#cardAt(path)?.source, this.#openText, checkCardText, unreadCard);
       if (card) read.set(path, card);
       return card !== undefined;
@@ -234,7 +234,7 @@ function unreadCard(found: Problem): CheckedCard {
 }
 
 function unreadProject(found: Problem): CheckedProject {
-  return { manifest: null, problems: [found], lines: oneLine, patterns: [] };
+  return { manifest: null, problems: [found], lines: oneLine, facts: { patterns: [], sources: [] } };
 }
 
 function pathOfEntry(folder: string, { facts }: CheckedCard): string | undefined {
@@ -268,12 +268,10 @@ function filesOf(folder: string): string[] {
   }
 }
 
-function missingSources(root: string, checked: CheckedProject): Problem[] {
-  return Object.values(checked.manifest?.environmentSources ?? {}).flatMap(({ file }) => {
-    const parts = insideParts(file);
-    if (!parts || pathKind(join(root, ...parts)) === 'file') return [];
-    return [problem('missing-source', startOfFile, [file])];
-  });
+function missingSources(root: string, { facts }: CheckedProject): Problem[] {
+  return facts.sources
+    .filter(({ parts }) => pathKind(join(root, ...parts)) !== 'file')
+    .map(({ path, at }) => problem('missing-source', at, [path]));
 }
 
 function sameProblems(a: readonly Problem[], b: readonly Problem[]): boolean {
