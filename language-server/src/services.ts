@@ -76,6 +76,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
   const limitBytes = options.blobStoreBytes ?? limits.blobStoreBytes;
   let { trusted } = options;
   let opened: Opened | undefined;
+  let disposing: Promise<void> | undefined;
 
   const isTrusted = () => trusted;
   const projectKey = (root: string) => scopeOf(root) ?? `path:${root}`;
@@ -89,6 +90,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
   };
 
   const open = (): Opened => {
+    if (disposing) throw new UserError('closed', 'The engine is ending');
     if (opened) return opened;
     const home = openHome(options.home);
     const store = openStore(home, now);
@@ -148,7 +150,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
   /** The store is cleaned where it has outgrown its limit, between runs and rarely: looking costs a walk. */
   let lastLookAt = -Infinity;
   const keepWithinLimit = async () => {
-    if (!opened || performance.now() - lastLookAt < cleanLookMs) return;
+    if (!opened || disposing || performance.now() - lastLookAt < cleanLookMs) return;
     lastLookAt = performance.now();
     const { blobBytes } = storeUsage(opened.store.database, opened.blobs, limitBytes);
     if (blobBytes <= limitBytes) return;
@@ -223,6 +225,14 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     'doctor/report': () => doctorReport(open()),
   };
 
+  const close = async () => {
+    if (!opened) return;
+    const { runs, runner, jsRunner, store } = opened;
+    await runs.dispose();
+    await Promise.all([runner.dispose(), jsRunner.dispose()]);
+    store.close();
+  };
+
   return {
     handlers,
     setTrusted: (value) => {
@@ -233,13 +243,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     whenFinished: async (runId) => {
       await opened?.runs.whenFinished(runId);
     },
-    dispose: async () => {
-      if (!opened) return;
-      const { runs, runner, jsRunner, store } = opened;
-      await runs.dispose();
-      await Promise.all([runner.dispose(), jsRunner.dispose()]);
-      store.close();
-    },
+    dispose: () => (disposing ??= close()),
   };
 }
 

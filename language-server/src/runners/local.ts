@@ -40,7 +40,6 @@ interface Started {
   readonly channel: RunnerChannel;
   readonly info: RunnerInfo;
   readonly ended: Promise<void>;
-  readonly kill: () => void;
 }
 
 /**
@@ -92,9 +91,7 @@ export function createLocalRunner(options: LocalRunnerOptions): LocalRunner {
       const running = await starting?.catch(() => undefined);
       if (!running) return;
       running.channel.close();
-      const timer = setTimeout(running.kill, killAfterMs);
       await running.ended;
-      clearTimeout(timer);
     },
   };
 }
@@ -132,7 +129,10 @@ async function start(
   onEnd: () => void,
 ): Promise<Started> {
   const child = options.spawn();
+  const kill = () => void child.kill('SIGKILL');
   const { stdin, stdout, stderr } = child;
+  let isUp = false;
+  let isClosed = false;
   if (!stdin || !stdout) throw new Error('no pipes');
   const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
@@ -149,10 +149,16 @@ async function start(
       'egress/record': (record) => jobs.get(record.jobId)?.egress(record),
     },
     onBadMessage: (method, problem) => options.onProblem(`The runner sent a bad ${method}: ${problem}`),
+    onClose: () => {
+      isClosed = true;
+      if (!isUp) return;
+      onEnd();
+      // A runner whose pipe is broken but which lives on must not keep running cards that no one hears of.
+      const timer = setTimeout(kill, killAfterMs);
+      void ended.then(() => clearTimeout(timer));
+    },
   });
-  const kill = () => void child.kill('SIGKILL');
   const failed = new Promise<never>((_, reject) => child.once('error', reject));
-  // A runner whose pipe is broken but which lives on must not keep running cards that no one hears of.
   void ended.then(() => channel.close('the runner ended'));
   try {
     const info = await Promise.race([
@@ -169,9 +175,10 @@ async function start(
       failed,
     ]);
     if (info.protocol !== runnerProtocolVersion) throw new Error(`it speaks protocol ${info.protocol}`);
-    void ended.then(onEnd);
+    if (isClosed) throw new Error('it ended');
+    isUp = true;
     void channel.call('runner/sweep', {}).catch(() => undefined);
-    return { channel, info, ended, kill };
+    return { channel, info, ended };
   } catch (error) {
     channel.close();
     kill();

@@ -70,7 +70,10 @@ describe('runs', () => {
   });
 
   it('[RUN-04] blocks only the card that asks, and what needs it', async () => {
-    writeCard(folder() + '/project', 'left', { inputs: inputsFrom('load'), permissions: { network: ['example.org'] } });
+    writeCard(folder() + '/project', 'left', {
+      inputs: inputsFrom('load'),
+      permissions: { network: ['example.org'] },
+    });
     open();
     const blocked = await engine.run();
     assert.deepEqual(statesOf(blocked), { load: 'done', left: 'blocked', right: 'done', join: 'skipped' });
@@ -106,7 +109,10 @@ describe('runs', () => {
     open();
     await engine.run();
     engine.services.setTrusted(false);
-    await assert.rejects(engine.start(), (error) => error instanceof UserError && error.code === 'not-trusted');
+    await assert.rejects(
+      engine.start(),
+      (error) => error instanceof UserError && error.code === 'not-trusted',
+    );
     engine.services.setTrusted(true);
     assert.equal((await engine.run()).summary.state, 'done');
   });
@@ -137,7 +143,12 @@ describe('runs', () => {
     await gate.entered;
     assert.deepEqual(await engine.handlers['run/cancel']({ runId }, never), { found: true });
     const view = await engine.finish(runId);
-    assert.deepEqual(statesOf(view), { load: 'cancelled', left: 'cancelled', right: 'cancelled', join: 'cancelled' });
+    assert.deepEqual(statesOf(view), {
+      load: 'cancelled',
+      left: 'cancelled',
+      right: 'cancelled',
+      join: 'cancelled',
+    });
     assert.equal(view.summary.state, 'cancelled');
     assert.deepEqual(engine.runner.takeRun(), ['load']);
     assert.deepEqual(await engine.handlers['run/cancel']({ runId }, never), { found: false });
@@ -159,7 +170,12 @@ describe('runs', () => {
     const { path } = await engine.handlers['artifact/locate']({ digest }, never);
     rmSync(path);
     engine.runner.takeRun();
-    assert.deepEqual(statesOf(await engine.run()), { load: 'done*', left: 'done*', right: 'done*', join: 'done' });
+    assert.deepEqual(statesOf(await engine.run()), {
+      load: 'done*',
+      left: 'done*',
+      right: 'done*',
+      join: 'done',
+    });
     const why = await engine.handlers['run/why']({ runId: (await lastRun()).runId, card: 'join' }, never);
     assert.equal(why.changes[0]?.part, 'result-removed');
   });
@@ -203,8 +219,17 @@ describe('runs', () => {
   it('[RUN-12] a change of words runs nothing again', async () => {
     open();
     await engine.run();
-    writeCard(engine.root, 'load', { title: 'Other words', description: 'long', limits: { seconds: 5, logMB: 3 } });
-    assert.deepEqual(statesOf(await engine.run()), { load: 'done*', left: 'done*', right: 'done*', join: 'done*' });
+    writeCard(engine.root, 'load', {
+      title: 'Other words',
+      description: 'long',
+      limits: { seconds: 5, logMB: 3 },
+    });
+    assert.deepEqual(statesOf(await engine.run()), {
+      load: 'done*',
+      left: 'done*',
+      right: 'done*',
+      join: 'done*',
+    });
   });
 
   it('[RUN-13] a dry run says what would run and why, and runs nothing', async () => {
@@ -233,7 +258,10 @@ describe('runs', () => {
     engine.runner.takeRun();
     await engine.run({ cards: ['left'], ignoreCache: true });
     assert.deepEqual(engine.runner.takeRun(), ['left']);
-    await assert.rejects(engine.start({ cards: ['gone'] }), (error) => error instanceof UserError && error.code === 'not-found');
+    await assert.rejects(
+      engine.start({ cards: ['gone'] }),
+      (error) => error instanceof UserError && error.code === 'not-found',
+    );
     assert.deepEqual((await lastRun()).state, 'done');
   });
 
@@ -256,7 +284,9 @@ describe('runs', () => {
   });
 
   it('[RUN-15] does not trust an old result of a card that sees files the key knows nothing of', async () => {
-    writeCard(folder() + '/project', 'load', { permissions: { hostFolders: [{ path: '~/data', name: 'data' }] } });
+    writeCard(folder() + '/project', 'load', {
+      permissions: { hostFolders: [{ path: '~/data', name: 'data' }] },
+    });
     open();
     await engine.acceptAll();
     await engine.run();
