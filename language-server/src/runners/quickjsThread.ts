@@ -27,6 +27,8 @@ export interface ThreadEvents {
 
 /** A thread with one QuickJS instance, for one card. */
 export interface QuickjsThread {
+  /** Resolves once the instance stands by or the thread has ended. */
+  readonly ready: Promise<void>;
   /** True once the thread has ended. */
   readonly ended: boolean;
   /** Resolves once it has ended, for whatever reason. */
@@ -104,6 +106,7 @@ export function startThread(options: ThreadOptions): QuickjsThread {
   const ready = Promise.race([standing, exited]);
 
   return {
+    ready,
     get ended() {
       return ended;
     },

@@ -17,6 +17,7 @@ function fakePool(standby = 2) {
       const gone = new Promise<void>((resolve) => (setGone = resolve));
       const thread: FakeThread = {
         pages,
+        ready: Promise.resolve(),
         gone,
         get ended() {
           return ended;
