@@ -75,12 +75,13 @@ export async function listen(
 export async function serveShells(): Promise<Listening & { shellUrl(kind: ShellKind): string }> {
   await buildWebviews();
   const frameScript = await webviewFile('view.js');
+  const pageScript = await webviewFile('page.js');
   const own = await listen((request, response) => {
     const url = new URL(request.url ?? '/', own.origin);
     const kind = /^\/shell\/(canvas|run|page)$/.exec(url.pathname)?.[1] as ShellKind | undefined;
     if (kind) {
       response.setHeader('content-type', 'text/html; charset=utf-8');
-      response.end(shellHtml(shellOptions(kind, own.origin, frameScript)));
+      response.end(shellHtml(shellOptions(kind, own.origin, frameScript, pageScript)));
       return;
     }
     readFile(path.join(outdir, 'webviews', path.basename(url.pathname))).then(
@@ -94,20 +95,23 @@ export async function serveShells(): Promise<Listening & { shellUrl(kind: ShellK
   return { origin: own.origin, close: own.close, shellUrl: (kind) => `${own.origin}/shell/${kind}` };
 }
 
-export function shellOptions(kind: ShellKind, origin: string, frameScript: string): ShellOptions {
+export function shellOptions(
+  kind: ShellKind,
+  origin: string,
+  frameScript: string,
+  pageScript: string,
+): ShellOptions {
   return {
     kind,
     title: 'Sallyport',
     cspSource: origin,
-    scriptUri: `${origin}/${kind}.js`,
+    script: kind === 'page' ? pageScript : `${origin}/${kind}.js`,
     styleUri: `${origin}/${kind}.css`,
     scriptNonce: 'c2NyaXB0bm9uY2Vmb3J0ZXN0cw',
     styleNonce: 'c3R5bGVub25jZWZvcnRlc3Rz',
     frameScriptHash: createHash('sha256').update(frameScript).digest('base64'),
   };
 }
-
-export { shellPolicy };
 
 function contentType(file: string): string {
   if (file.endsWith('.js')) return 'text/javascript; charset=utf-8';

@@ -17,7 +17,10 @@ export async function openShell(
     kind,
     title: panel.title,
     cspSource: panel.webview.cspSource,
-    scriptUri: panel.webview.asWebviewUri(Uri.joinPath(folder, `${kind}.js`)).toString(),
+    script:
+      kind === 'page'
+        ? await files.source('page')
+        : panel.webview.asWebviewUri(Uri.joinPath(folder, `${kind}.js`)).toString(),
     styleUri: panel.webview.asWebviewUri(Uri.joinPath(folder, `${kind}.css`)).toString(),
     scriptNonce: nonce(),
     styleNonce: nonce(),

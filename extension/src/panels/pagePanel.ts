@@ -36,7 +36,7 @@ export function openPagePanel(
     requestHandlers: {
       'page/ready': async () => {
         const bytes = await readOutput(services.engine, output);
-        return { frameScript: await files.library('view'), title, html: decode(bytes, card, output.port) };
+        return { frameScript: await files.source('view'), title, html: decode(bytes, card, output.port) };
       },
       'page/close': () => {
         panel.dispose();

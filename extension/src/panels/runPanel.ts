@@ -96,7 +96,7 @@ export class RunPanel implements Disposable {
         return { type: output.type, base64: bytes.toString('base64'), sizeBytes: bytes.length };
       },
       'run/readLibrary': async ({ name }: { name: 'view' | 'vega' | 'plotly' }) => ({
-        text: await files.library(name),
+        text: await files.source(name),
       }),
       'run/openOutput': async ({ card, port }: PortParams) => {
         const path = await copies.copy(card, findOutput(this.#cards, card, port));

@@ -6,9 +6,10 @@ export interface ShellOptions {
   readonly title: string;
   /** `webview.cspSource`. */
   readonly cspSource: string;
-  /** Webview URIs of the bundle and its style sheet. */
-  readonly scriptUri: string;
+  /** Webview URI of the style sheet. */
   readonly styleUri: string;
+  /** Webview URI of the bundle; for `page` the bundle itself, which stands in the document. */
+  readonly script: string;
   /** Fresh for each page, 128 bits or more, base64url. The second is readable in the page: it lets in styles only. */
   readonly scriptNonce: string;
   readonly styleNonce: string;
@@ -22,7 +23,7 @@ export interface ShellOptions {
  * - `canvas` opens no frame: nonces only.
  * - `run` opens frames for charts: Sallyport's own frame script by its hash, libraries as blobs, inline styles.
  * - `page` opens a frame whose scripts are a card's: inline scripts, so there is no nonce, and the relay's own script
- *   is let in by its exact address. This page holds no text from anywhere.
+ *   stands inline as well: no address may give a script. This page holds no text from anywhere.
  */
 export function shellPolicy(options: ShellOptions): string {
   const source = cspToken(options.cspSource);
@@ -45,7 +46,7 @@ export function shellPolicy(options: ShellOptions): string {
       ...frames,
       'script-src': `'nonce-${options.scriptNonce}' 'sha256-${options.frameScriptHash}' blob:`,
     },
-    page: { ...frames, 'script-src': `${cspToken(options.scriptUri)} 'unsafe-inline' blob:` },
+    page: { ...frames, 'script-src': "'unsafe-inline' blob:" },
   };
   return Object.entries({
     'default-src': "'none'",
@@ -61,7 +62,10 @@ export function shellPolicy(options: ShellOptions): string {
 
 /** The whole document of a shell. Its body is empty: the bundle draws it. */
 export function shellHtml(options: ShellOptions): string {
-  const nonce = options.kind === 'page' ? '' : ` nonce="${options.scriptNonce}"`;
+  const script =
+    options.kind === 'page'
+      ? `<script>${inlineScript(options.script)}</script>`
+      : `<script nonce="${options.scriptNonce}" src="${attribute(options.script)}"></script>`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -74,7 +78,7 @@ export function shellHtml(options: ShellOptions): string {
 </head>
 <body>
 <div id="root"></div>
-<script${nonce} src="${attribute(options.scriptUri)}"></script>
+${script}
 </body>
 </html>`;
 }
@@ -82,6 +86,12 @@ export function shellHtml(options: ShellOptions): string {
 /** Characters that would end a source or a directive are percent-encoded, so an odd folder name adds no policy. */
 function cspToken(source: string): string {
   return source.replace(/[;,"<>\\]/g, (character) => encodeURIComponent(character)).replace(/[\r\n\t]/g, ' ');
+}
+
+/** A text that would end its element is a damaged build, not something to escape. */
+function inlineScript(source: string): string {
+  if (/<\/script|<!--/i.test(source)) throw new Error('The relay script cannot stand in a page');
+  return source;
 }
 
 function attribute(text: string): string {

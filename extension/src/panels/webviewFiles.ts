@@ -5,10 +5,13 @@ import type { libraryNames } from '../../../protocol/src/webview.ts';
 
 export type LibraryName = (typeof libraryNames)[number];
 
-/** The built scripts that run inside sealed frames. */
+/** `page` is the relay of a card's own page. */
+type SourceName = LibraryName | 'page';
+
+/** The built scripts that are handed over as text. */
 export interface WebviewFiles {
-  /** Source of a library. Rejects where the installation is damaged. */
-  library(name: LibraryName): Promise<string>;
+  /** Source of a script. Rejects where the installation is damaged. */
+  source(name: SourceName): Promise<string>;
   /** Base64 SHA-256 of the frame's own script, for a shell's policy. */
   frameScriptHash(): Promise<string>;
 }
@@ -16,7 +19,7 @@ export interface WebviewFiles {
 /** Reads from `dist/webviews`. Only the small frame script is kept: a page asks for a library once. */
 export function createWebviewFiles(folder: string, read = readUtf8): WebviewFiles {
   let frameScript: Promise<string> | undefined;
-  const library = (name: LibraryName): Promise<string> => {
+  const source = (name: SourceName): Promise<string> => {
     const path = join(folder, `${name}.js`);
     if (name !== 'view') return read(path);
     frameScript ??= read(path);
@@ -24,10 +27,10 @@ export function createWebviewFiles(folder: string, read = readUtf8): WebviewFile
     return frameScript;
   };
   return {
-    library,
+    source,
     frameScriptHash: async () =>
       createHash('sha256')
-        .update(await library('view'))
+        .update(await source('view'))
         .digest('base64'),
   };
 }
