@@ -6,6 +6,7 @@ import type { EgressRecord } from '../../protocol/src/runner.ts';
 import { dial, EgressError, systemNetwork, type EgressNetwork } from './egressDial.ts';
 import { endToEndHeaders, headerFault, parseAbsoluteForm, type AbsoluteForm } from './egressHeaders.ts';
 import { findRule, parseRules, parseTarget, type HostRule, type Target } from './egressRules.ts';
+import { showName } from './files/treePath.ts';
 
 export interface EgressOptions {
   readonly jobId: string;
@@ -74,15 +75,11 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
   };
 
   const begin = (method: string): Exchange => {
-    const exchange = new Exchange(
-      options.jobId,
-      method.slice(0, 32),
-      (options.now ?? Date.now)(),
-      (record) => {
-        exchanges.delete(exchange);
-        if (count <= bounds.requests) options.onRecord(record);
-      },
-    );
+    const start = { jobId: options.jobId, method: method.slice(0, 32), at: (options.now ?? Date.now)() };
+    const exchange = new Exchange((count += 1), start, (record) => {
+      exchanges.delete(exchange);
+      if (exchange.ordinal <= bounds.requests) options.onRecord(record);
+    });
     exchanges.add(exchange);
     return exchange;
   };
@@ -90,20 +87,23 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
   /** Decides and connects; fills the record in on the way. Throws `EgressError`. */
   const open = async (
     exchange: Exchange,
-    raw: readonly string[],
+    request: IncomingMessage,
     target: Target | undefined,
   ): Promise<Socket> => {
-    if (!target) throw new EgressError('refused', 'not a host and port in a form that is taken');
-    exchange.target = target;
-    count += 1;
-    if (count >= bounds.requests) {
-      throw new EgressError(
-        'refused',
-        `${bounds.requests} requests were made; this and all further ones are refused`,
-      );
+    if (exchange.ordinal >= bounds.requests) {
+      const text = `${bounds.requests} requests were made; this and all further ones are refused`;
+      throw new EgressError('refused', text);
     }
-    const fault = headerFault(raw, target);
+    if (!target) {
+      const shown = showName((request.url ?? '').slice(0, 200));
+      throw new EgressError('refused', `not a host and port in a form that is taken: ${shown}`);
+    }
+    exchange.target = target;
+    const fault = headerFault(request.rawHeaders, target);
     if (fault !== undefined) throw new EgressError('refused', fault);
+    if (request.headers.host === undefined && request.method !== 'CONNECT' && request.httpVersion !== '1.0') {
+      throw new EgressError('refused', 'the Host header is missing');
+    }
     const rule = findRule(rules, target);
     if (!rule) throw new EgressError('refused', noRule(options.hosts));
     exchange.rule = rule;
@@ -120,10 +120,7 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
     response.on('close', () => exchange.end());
     try {
       const asked = parseAbsoluteForm(request.url ?? '');
-      if (request.headers.host === undefined && request.httpVersion !== '1.0') {
-        throw new EgressError('refused', 'the Host header is missing');
-      }
-      const upstream = await open(exchange, request.rawHeaders, asked?.target);
+      const upstream = await open(exchange, request, asked?.target);
       if (response.destroyed || !asked) upstream.destroy();
       else await relay(request, response, upstream, asked);
     } catch (error) {
@@ -137,7 +134,7 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
     const exchange = begin('CONNECT');
     keep(client).on('close', () => exchange.end());
     try {
-      const upstream = await open(exchange, request.rawHeaders, parseTarget(request.url ?? ''));
+      const upstream = await open(exchange, request, parseTarget(request.url ?? ''));
       tunnel(client, upstream, head);
     } catch (error) {
       const { status, text } = exchange.fail(error);
@@ -167,7 +164,6 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
       client.destroy();
       return;
     }
-    count += 1;
     const exchange = begin('?');
     exchange.fail(new EgressError('refused', `not a well-formed HTTP request (${code})`));
     if (client instanceof Socket && client.bytesWritten === 0) {
@@ -195,18 +191,23 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
   };
 }
 
+type RecordStart = Pick<EgressRecord, 'jobId' | 'method' | 'at'>;
+
 /** One request from its first line to its record. */
 class Exchange {
+  /** 1 for the first request of the job. */
+  readonly ordinal: number;
   target: Target | undefined;
   rule: HostRule | undefined;
   upstream: Socket | undefined;
   #refusal: EgressError | undefined;
   #over = false;
-  readonly #start: Pick<EgressRecord, 'jobId' | 'method' | 'at'>;
+  readonly #start: RecordStart;
   readonly #deliver: (record: EgressRecord) => void;
 
-  constructor(jobId: string, method: string, at: number, deliver: (record: EgressRecord) => void) {
-    this.#start = { jobId, method, at };
+  constructor(ordinal: number, start: RecordStart, deliver: (record: EgressRecord) => void) {
+    this.ordinal = ordinal;
+    this.#start = start;
     this.#deliver = deliver;
   }
 
@@ -255,6 +256,8 @@ function relay(
       insecureHTTPParser: false,
     });
     for (const [name, value] of endToEndHeaders(request.rawHeaders)) forward.appendHeader(name, value);
+    // Without its framing, a body would be read as the next request.
+    if (request.headers['transfer-encoding'] !== undefined) forward.setHeader('Transfer-Encoding', 'chunked');
     forward.setHeader('Host', authorityOf(target));
     forward.setHeader('Connection', 'close');
     let answered = false;

@@ -140,6 +140,21 @@ describe('egress', () => {
       );
     });
 
+    for (const method of ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'POST']) {
+      it(`[EGRESS-05] by ${method} frames its body, so that no second request hides in it`, async () => {
+        const path = await start(['allowed.com']);
+        const hidden = 'GET /hidden HTTP/1.1\r\nHost: other.allowed.com\r\n\r\n';
+        const head = `${method} http://allowed.com/ HTTP/1.1\r\nHost: allowed.com\r\nConnection: close\r\n`;
+        const size = hidden.length.toString(16);
+        await exchange(path, `${head}Transfer-Encoding: chunked\r\n\r\n${size}\r\n${hidden}\r\n0\r\n\r\n`);
+        await exchange(path, `${head}Content-Length: ${hidden.length}\r\n\r\n${hidden}`);
+        assert.deepEqual(
+          seen.map(({ line, body }) => [line, body]),
+          Array.from({ length: 2 }, () => [`${method} /`, hidden]),
+        );
+      });
+    }
+
     it('[EGRESS-05] keeps the headers of the connection to itself, both ways', async () => {
       const path = await start(['allowed.com']);
       answer = () => ({
@@ -462,6 +477,24 @@ describe('egress', () => {
     );
     assert.match(records.at(-1)!.reason, /all further ones are refused/);
     assert.equal(seen.length, 4);
+  });
+
+  it('[EGRESS-06] bounds the records of requests that cannot be read, too', async () => {
+    const path = await start(['allowed.com'], { requests: 3 });
+    const unread = [
+      'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+      'nonsense\r\n\r\n',
+      'CONNECT a HTTP/1.1\r\n\r\n',
+    ];
+    for (const text of [...unread, ...unread]) await exchange(path, text);
+    assert.equal(records.length, 3);
+    assert.match(records[0]!.reason, /: \/$/);
+  });
+
+  it('closes without ever having listened, and twice', async () => {
+    proxy = createEgressProxy({ jobId: 'job-1', hosts: [], onRecord: () => undefined });
+    await proxy.close();
+    await proxy.close();
   });
 
   it('drops connections beyond its bound', async () => {
