@@ -34,6 +34,8 @@ export interface OpenOptions {
 
 const reportLimit = 64 * 1024;
 const startTimeoutMs = 20_000;
+/** The first process is named before the shell is started, so this is long. */
+const namedTimeoutMs = 2_000;
 
 /**
  * Takes a shell that was just spawned inside a sandbox to the point where it answers. Rejects with what it printed
@@ -45,7 +47,7 @@ export async function openSandbox(child: ChildProcess, options: OpenOptions): Pr
   try {
     shell.script.write(readyScript(options.preparation));
     await shell.ready;
-    const first = await options.keeper.first;
+    const first = await within(options.keeper.first, namedTimeoutMs);
     return {
       outputsPath: options.outputsPath(first),
       first,
@@ -59,6 +61,19 @@ export async function openSandbox(child: ChildProcess, options: OpenOptions): Pr
   } catch (error) {
     await options.keeper.end();
     throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A shell that answers without being known to be inside anything is none that a card may run in. */
+async function within<T>(promise: Promise<T>, limitMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no process of a sandbox was named')), limitMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
   } finally {
     clearTimeout(timer);
   }
