@@ -1,11 +1,12 @@
-import { createServer, request as startRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Socket, type ListenOptions, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { errorMessage } from '../../protocol/src/errors.ts';
 import type { EgressRecord } from '../../protocol/src/runner.ts';
 import { dial, EgressError, systemNetwork, type EgressNetwork } from './egressDial.ts';
-import { endToEndHeaders, headerFault, parseAbsoluteForm, type AbsoluteForm } from './egressHeaders.ts';
-import { findRule, parseRules, parseTarget, type HostRule, type Target } from './egressRules.ts';
+import { Exchange } from './egressExchange.ts';
+import { headerFault, parseAbsoluteForm } from './egressHeaders.ts';
+import { headerBytes, plainText, relay, tunnel } from './egressRelay.ts';
+import { findRule, parseRules, parseTarget, type Target } from './egressRules.ts';
 import { showName } from './files/treePath.ts';
 
 export interface EgressOptions {
@@ -35,13 +36,13 @@ export interface EgressBounds {
 /**
  * The one way out of a job with a host list: an HTTP proxy that belongs to this job alone, in front of an empty network
  * namespace. It takes CONNECT and plain absolute-form requests, and looks at each of them anew: a redirect is the
- * client's next request. See docs/architecture.md for the rules, `egressRules.ts` for what they are.
+ * client's next request. What may be reached is decided in `egressRules.ts`.
  *
  * What it can't see: inside a CONNECT tunnel the bytes are the card's own, so a listed host that serves other names
  * (a shared front end, a proxy, a WebSocket service) can be asked for those. Listing a host trusts that host.
  */
 export interface EgressProxy {
-  /** Serves `listener` from now on and closes it in the end: a listening server (`awaitEgressListener`) or a path. */
+  /** Serves `listener` from now on and closes it in the end: a listening server (`awaitListener`) or a path. */
   listen(listener: Server | ListenOptions): Promise<void>;
   /** Ends every connection. Every record was delivered when this settles. */
   close(): Promise<void>;
@@ -54,7 +55,6 @@ const defaultBounds: EgressBounds = {
   dialMs: 15_000,
   idleMs: 300_000,
 };
-const headerBytes = 32 * 1024;
 
 /** Makes the proxy of one job; nothing listens yet. Throws `bad-message` where a host of the list cannot be read. */
 export function createEgressProxy(options: EgressOptions): EgressProxy {
@@ -111,7 +111,7 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
       await dial(target, rule, network, { signal: ended.signal, timeoutMs: bounds.dialMs }),
     );
     socket.setTimeout(bounds.idleMs, () => socket.destroy());
-    exchange.upstream = socket;
+    exchange.connected(socket);
     return socket;
   };
 
@@ -188,128 +188,6 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
       for (const exchange of exchanges) exchange.end();
       await closed;
     },
-  };
-}
-
-type RecordStart = Pick<EgressRecord, 'jobId' | 'method' | 'at'>;
-
-/** One request from its first line to its record. */
-class Exchange {
-  /** 1 for the first request of the job. */
-  readonly ordinal: number;
-  target: Target | undefined;
-  rule: HostRule | undefined;
-  upstream: Socket | undefined;
-  #refusal: EgressError | undefined;
-  #over = false;
-  readonly #start: RecordStart;
-  readonly #deliver: (record: EgressRecord) => void;
-
-  constructor(ordinal: number, start: RecordStart, deliver: (record: EgressRecord) => void) {
-    this.ordinal = ordinal;
-    this.#start = start;
-    this.#deliver = deliver;
-  }
-
-  /** Ends a request that did not get through and says what to answer. */
-  fail(error: unknown): { status: number; text: string } {
-    const refusal = error instanceof EgressError ? error : new EgressError('failed', errorMessage(error));
-    this.#refusal = refusal;
-    this.end();
-    const status = refusal.verdict === 'refused' ? 403 : 502;
-    return { status, text: `Sallyport: ${refusal.message}\n` };
-  }
-
-  /** Delivers the record, the first time. */
-  end(): void {
-    if (this.#over) return;
-    this.#over = true;
-    const { target, upstream } = this;
-    const address = upstream?.remoteAddress ?? this.#refusal?.address;
-    this.#deliver({
-      ...this.#start,
-      host: target?.host ?? '',
-      port: target?.port ?? 0,
-      ...(address !== undefined && { address }),
-      verdict: this.#refusal?.verdict ?? (upstream ? 'allowed' : 'failed'),
-      reason: this.#refusal?.message ?? (this.rule ? `rule ${this.rule.text}` : 'the client went away'),
-      sentBytes: upstream?.bytesWritten ?? 0,
-      receivedBytes: upstream?.bytesRead ?? 0,
-    });
-  }
-}
-
-/** Passes one plain request on and its answer back. Rejects where no answer came. */
-function relay(
-  request: IncomingMessage,
-  response: ServerResponse,
-  upstream: Socket,
-  { target, path }: AbsoluteForm,
-): Promise<void> {
-  return new Promise((settle, reject) => {
-    const forward = startRequest({
-      createConnection: () => upstream,
-      method: request.method ?? 'GET',
-      path,
-      setHost: false,
-      maxHeaderSize: headerBytes,
-      insecureHTTPParser: false,
-    });
-    for (const [name, value] of endToEndHeaders(request.rawHeaders)) forward.appendHeader(name, value);
-    // Without its framing, a body would be read as the next request.
-    if (request.headers['transfer-encoding'] !== undefined) forward.setHeader('Transfer-Encoding', 'chunked');
-    forward.setHeader('Host', authorityOf(target));
-    forward.setHeader('Connection', 'close');
-    let answered = false;
-    forward.on('error', reject);
-    // Such as an answer that wants another protocol.
-    forward.on('close', () => {
-      if (!answered) reject(new EgressError('failed', 'the far side gave no answer that can be passed on'));
-    });
-    response.on('close', () => {
-      upstream.destroy();
-      settle();
-    });
-    forward.on('response', (answer) => {
-      answered = true;
-      try {
-        const headers = endToEndHeaders(answer.rawHeaders).flat();
-        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers);
-      } catch (error) {
-        reject(error instanceof Error ? error : new Error(String(error)));
-        return;
-      }
-      answer.on('error', () => response.destroy());
-      answer.pipe(response);
-    });
-    request.on('error', () => upstream.destroy());
-    request.pipe(forward);
-  });
-}
-
-/** Joins the two ends of a tunnel until both are done; either end breaking ends both. */
-function tunnel(client: Duplex, upstream: Socket, head: Buffer): void {
-  client.on('close', () => upstream.destroy());
-  upstream.on('close', () => client.destroy());
-  if (client.destroyed) {
-    upstream.destroy();
-    return;
-  }
-  client.write('HTTP/1.1 200 Connection established\r\n\r\n');
-  if (head.length > 0) upstream.write(head);
-  client.pipe(upstream);
-  upstream.pipe(client);
-}
-
-function authorityOf({ host, port }: Target): string {
-  return `${host.includes(':') ? `[${host}]` : host}${port === 80 ? '' : `:${port}`}`;
-}
-
-function plainText(text: string): Record<string, string | number> {
-  return {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Length': Buffer.byteLength(text),
-    Connection: 'close',
   };
 }
 

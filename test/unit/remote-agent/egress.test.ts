@@ -120,7 +120,7 @@ describe('egress', () => {
         verdict: 'allowed',
         reason: 'rule allowed.com',
       });
-      assert.ok(address);
+      assert.equal(address, '127.0.0.1');
       assert.ok(sentBytes > 50 && receivedBytes > 50);
     });
 
