@@ -27,12 +27,15 @@ const engine = new TestEngine(join(folder, 'home'), join(folder, 'project'), {
 
 const { Database } = await import('../../language-server/src/store/database.ts');
 for (const method of ['run', 'exec'] as const) {
-  const original = Database.prototype[method];
+  const original = Object.getOwnPropertyDescriptor(Database.prototype, method)?.value as (
+    this: unknown,
+    ...all: unknown[]
+  ) => unknown;
   Object.defineProperty(Database.prototype, method, {
-    value(this: InstanceType<typeof Database>, sql: string, ...values: never[]): unknown {
+    value(this: unknown, sql: string, ...values: unknown[]): unknown {
       if (kind !== '' && sql.trimStart().startsWith(kind) && --left === 0)
         process.kill(process.pid, 'SIGKILL');
-      return (original as (...all: unknown[]) => unknown).call(this, sql, ...values);
+      return original.call(this, sql, ...values);
     },
   });
 }

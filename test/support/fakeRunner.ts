@@ -4,14 +4,25 @@ import type { CardJob, JobEvents } from '../../language-server/src/runners/cardR
 import type { LocalRunner, RunnerInfo } from '../../language-server/src/runners/local.ts';
 import type { BlobStore } from '../../remote-agent/src/files/blobStore.ts';
 
-export type Behaviour = (job: CardJob, events: JobEvents, signal: AbortSignal) => Promise<JobResult> | JobResult;
+export type Behaviour = (
+  job: CardJob,
+  events: JobEvents,
+  signal: AbortSignal,
+) => Promise<JobResult> | JobResult;
 
-export const soundIsolation: IsolationReport = { kind: 'bubblewrap', version: '0.8.0', checks: [], limits: 'watchdog' };
+export const soundIsolation: IsolationReport = {
+  kind: 'bubblewrap',
+  version: '0.8.0',
+  checks: [],
+  limits: 'watchdog',
+};
 export const noIsolation: IsolationReport = {
   kind: 'none',
   version: '',
   limits: 'watchdog',
-  checks: [{ id: 'bwrap', title: 'bubblewrap', ok: false, detail: 'not found', remedy: 'Install bubblewrap.' }],
+  checks: [
+    { id: 'bwrap', title: 'bubblewrap', ok: false, detail: 'not found', remedy: 'Install bubblewrap.' },
+  ],
 };
 
 /** A runner that runs nothing: each card writes a text made of its code and inputs, or does what `behave` says. */
@@ -60,7 +71,10 @@ export class FakeRunner implements LocalRunner {
   }
 
   /** The result of a card that wrote `text` (or its own text) to every output. */
-  succeed(job: CardJob, text = `${job.code.digest} ${job.params} ${job.inputs.map((each) => each.artifact.digest).join(' ')}`): JobResult {
+  succeed(
+    job: CardJob,
+    text = `${job.code.digest} ${job.params} ${job.inputs.map((each) => each.artifact.digest).join(' ')}`,
+  ): JobResult {
     const outputs = job.outputs.map(({ port }): [string, ArtifactRef] => {
       const blob = this.#blobs.putBytes(Buffer.from(`${port} ${text}`));
       return [port, { kind: 'file', ...blob, files: 1 }];
@@ -90,20 +104,22 @@ export function endedWith(outcome: JobResult['outcome']): JobResult {
 }
 
 /** A behaviour that waits until it is told to go on, or is cancelled. */
-export function gatedBehaviour(runner: FakeRunner): { behaviour: Behaviour; open: () => void; entered: Promise<void> } {
-  let open = () => undefined as void;
-  let enter = () => undefined as void;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  const entered = new Promise<void>((resolve) => (enter = resolve));
+export function gatedBehaviour(runner: FakeRunner): {
+  behaviour: Behaviour;
+  open: () => void;
+  entered: Promise<undefined>;
+} {
+  const opened = Promise.withResolvers<undefined>();
+  const entered = Promise.withResolvers<undefined>();
   return {
-    open: () => open(),
-    entered,
+    open: () => opened.resolve(undefined),
+    entered: entered.promise,
     behaviour: async (job, _events, signal) => {
-      enter();
+      entered.resolve(undefined);
       const cancelled = new Promise<'cancelled'>((resolve) =>
         signal.addEventListener('abort', () => resolve('cancelled'), { once: true }),
       );
-      const end = await Promise.race([opened, cancelled]);
+      const end = await Promise.race([opened.promise, cancelled]);
       return end === 'cancelled' ? endedWith({ kind: 'cancelled' }) : runner.succeed(job);
     },
   };

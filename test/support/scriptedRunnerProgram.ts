@@ -36,7 +36,7 @@ const channel = new Channel(createStdioTransport(process.stdin, process.stdout),
         platform: 'linux-x64',
         node: process.version,
         isolation: soundIsolation,
-        interpreters: [{ runtime: 'python', path: '/usr/bin/python3', version: '3.11' }],
+        interpreters: [{ runtime: 'python' as const, path: '/usr/bin/python3', version: '3.11' }],
       };
     },
     'runner/probe': () => soundIsolation,

@@ -131,8 +131,7 @@ async function start(
   const child = options.spawn();
   const kill = () => void child.kill('SIGKILL');
   const { stdin, stdout, stderr } = child;
-  let isUp = false;
-  let isClosed = false;
+  const state = { isUp: false, isClosed: false };
   if (!stdin || !stdout) throw new Error('no pipes');
   const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
@@ -150,8 +149,8 @@ async function start(
     },
     onBadMessage: (method, problem) => options.onProblem(`The runner sent a bad ${method}: ${problem}`),
     onClose: () => {
-      isClosed = true;
-      if (!isUp) return;
+      state.isClosed = true;
+      if (!state.isUp) return;
       onEnd();
       // A runner whose pipe is broken but which lives on must not keep running cards that no one hears of.
       const timer = setTimeout(kill, killAfterMs);
@@ -175,8 +174,8 @@ async function start(
       failed,
     ]);
     if (info.protocol !== runnerProtocolVersion) throw new Error(`it speaks protocol ${info.protocol}`);
-    if (isClosed) throw new Error('it ended');
-    isUp = true;
+    if (state.isClosed) throw new Error('it ended');
+    state.isUp = true;
     void channel.call('runner/sweep', {}).catch(() => undefined);
     return { channel, info, ended };
   } catch (error) {

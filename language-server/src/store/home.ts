@@ -18,7 +18,7 @@ export interface Home {
 export function openHome(path: string): Home {
   const home: Home = {
     path,
-    database: join(path, 'sallyport.db'),
+    database: join(path, 'sallyport.sqlite'),
     blobs: join(path, 'blobs'),
     scratch: join(path, 'scratch'),
     leases: join(path, 'engines'),
@@ -44,7 +44,7 @@ export function openHome(path: string): Home {
 
 /** Where this home is already there, so that a look (`history`, `doctor`) does not make one. */
 export function hasHome(path: string): boolean {
-  return existsSync(join(path, 'sallyport.db'));
+  return existsSync(join(path, 'sallyport.sqlite'));
 }
 
 function assertOwn(path: string): void {

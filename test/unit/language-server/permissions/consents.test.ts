@@ -191,7 +191,7 @@ describe('permissions', () => {
     await engine.acceptAll();
     await engine.dispose();
     const { DatabaseSync } = await import('node:sqlite');
-    const database = new DatabaseSync(join(folder(), 'home', 'sallyport.db'));
+    const database = new DatabaseSync(join(folder(), 'home', 'sallyport.sqlite'));
     database.exec(`update consents set permission_json = '{"name":"network","host":"*"}' where card = 'net'`);
     database.exec(`update consents set permission_json = 'not json' where card = 'wide'`);
     database.close();
