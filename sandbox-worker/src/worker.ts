@@ -2,12 +2,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Channel, type Transport } from '../../protocol/src/channel.ts';
 import { limits } from '../../protocol/src/limits.ts';
 import { portTransport } from '../../protocol/src/portTransport.ts';
-import { workerEvents, workerSide, type SandboxWorkerData } from '../../protocol/src/worker.ts';
+import {
+  workerEvents,
+  workerSide,
+  type JsCardResult,
+  type SandboxWorkerData,
+} from '../../protocol/src/worker.ts';
 import { LogPump } from './logPump.ts';
+import { ProgressPump } from './progressPump.ts';
 import { createSandbox, warmUpJob } from './sandbox.ts';
-
-/** Milliseconds between two reports of progress. */
-const progressEveryMs = 50;
 
 if (parentPort === null) throw new Error('Failed to start: sandbox-worker runs as a worker thread');
 const port = parentPort;
@@ -24,22 +27,25 @@ function serve(transport: Transport) {
     notificationHandlers: {},
     requestHandlers: {
       'card/run': (job) => {
-        const pump = new LogPump({
+        const log = new LogPump({
           send: (stream, text) => channel.notify('card/log', { stream, text }),
           now,
           chunkLength: limits.logChunkBytes / 4,
         });
-        let progressAt = -Infinity;
-        const result = sandbox.run(job, {
-          log: (stream, text) => pump.write(stream, text),
-          progress(fraction, text) {
-            if (fraction < 1 && now() - progressAt < progressEveryMs) return;
-            progressAt = now();
-            channel.notify('card/progress', { fraction, text });
-          },
-          tick: () => pump.tick(),
+        const progress = new ProgressPump({
+          send: (fraction, text) => channel.notify('card/progress', { fraction, text }),
+          now,
         });
-        pump.flush();
+        const result = sandbox.run(job, {
+          log: (stream, text) => log.write(stream, text),
+          progress: (fraction, text) => progress.write(fraction, text),
+          tick() {
+            log.tick();
+            progress.tick();
+          },
+        });
+        log.flush();
+        progress.flush();
         return result;
       },
     },
@@ -49,7 +55,7 @@ function serve(transport: Transport) {
 
 /** Sends the warm-up card through a channel that leads nowhere. Throws where it fails: such an instance must not serve. */
 async function warmUp(): Promise<void> {
-  const answer = await new Promise<unknown>((resolve) => {
+  const answer = await new Promise<object>((resolve) => {
     serve({
       // Later: the channel is still being made.
       start: (onMessage) =>
@@ -60,8 +66,8 @@ async function warmUp(): Promise<void> {
       close: () => undefined,
     });
   });
-  if (!JSON.stringify(answer).includes('"kind":"ok"'))
-    throw new Error(`Failed to start QuickJS: ${JSON.stringify(answer)}`);
+  const { result } = answer as { result?: JsCardResult };
+  if (result?.kind !== 'ok') throw new Error(`Failed to start QuickJS: ${JSON.stringify(answer)}`);
   sandbox.reset();
 }
 

@@ -18,6 +18,9 @@ const moduleFiles = 2000;
 /** All inputs together: half of what an instance has, as the card needs room for what it makes of them. */
 const inputBytes = limits.quickjsMemoryBytes / 2;
 
+/** Log that a thread may have under way to the engine at once: a thread does not wait for its reader. */
+const mostLogBytes = 64 * mebibyte;
+
 /** Pages of WebAssembly memory for a card: what its manifest allows, within what QuickJS ever gets. */
 export function pagesFor(memoryMB: number): number {
   const bytes = Math.min(memoryMB * mebibyte, limits.quickjsMemoryBytes);
@@ -55,7 +58,7 @@ export function toWorkerJob(job: CardJob, blobs: BlobStore): JsCardJob {
       params: job.params,
       deadlineMs: job.limits.seconds * 1000,
       outputBytes: Math.min(job.limits.outputMB * mebibyte, limits.quickjsMemoryBytes),
-      logBytes: job.limits.logMB * mebibyte,
+      logBytes: Math.min(job.limits.logMB * mebibyte, mostLogBytes),
     };
   } catch (error) {
     throw error instanceof UserError ? new JobRefused(storeFailure(error)) : error;

@@ -144,4 +144,20 @@ describe('hostile js cards, negative controls', () => {
     );
     assert.equal(endWord(next.end), 'returns "undefined"');
   });
+
+  it("[QJS-09] a card's clock is in UTC, and without the thread's own it is where the engine runs", async () => {
+    const job = jsJob(
+      'export default () => ({ out: [new Date(0).getTimezoneOffset(), new Date(0).getHours()] });',
+    );
+    const zone = process.env['TZ'];
+    process.env['TZ'] = 'Asia/Tokyo';
+    try {
+      const here = await runInSandbox(job);
+      assert.deepEqual(here.result.kind === 'ok' && here.result.outputs['out'], '[-540,9]');
+      assert.equal(endWord((await runOnThread(startTestThread(), job, 20_000)).end), 'returns [0,0]');
+    } finally {
+      if (zone === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = zone;
+    }
+  });
 });
