@@ -1,12 +1,5 @@
 import * as z from 'zod/mini';
-import type {
-  NotificationHandlers,
-  ParamsOf,
-  RequestHandlers,
-  Requests,
-  ResultOf,
-  Side,
-} from './contract.ts';
+import type { NotificationHandlers, ParamsOf, RequestHandlers, ResultOf, Side } from './contract.ts';
 import { errorMessage, isErrorCode, UserError, type ErrorData } from './errors.ts';
 import { limits } from './limits.ts';
 
@@ -78,7 +71,7 @@ export class Channel<Local extends Side, Remote extends Side> {
     params: ParamsOf<Remote['requests'][M]>,
     options: CallOptions = {},
   ): Promise<ResultOf<Remote['requests'][M]>> {
-    const contract = (this.#remote.requests as Requests)[method];
+    const contract = this.#remote.requests[method];
     if (!contract) throw new TypeError(`Failed to call ${method}: not in the contract`);
     if (this.#closed !== undefined) return Promise.reject(closedError(method, this.#closed));
     if (options.signal?.aborted) return Promise.reject(cancelledError(method));

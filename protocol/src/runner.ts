@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { artifactRef, digest } from './artifacts.ts';
+import type { digest } from './artifacts.ts';
+import { artifactRef } from './artifacts.ts';
 import { notification, request } from './contract.ts';
 import { portType } from './manifests.ts';
 
