@@ -1,4 +1,4 @@
-import { createHash, hash, randomBytes } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -8,26 +8,21 @@ import {
   openSync,
   readdirSync,
   readSync,
-  renameSync,
+  rmSync,
   statSync,
   unlinkSync,
-  writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { blobPath } from '../../../protocol/src/runner.ts';
 import { systemCode, toFileError } from './fileError.ts';
+import { openIncomingFile, type IncomingFile, type WriteCall } from './incomingFile.ts';
 import { createPace, type Pace } from './pace.ts';
 
 export interface StoredBlob {
   /** SHA-256 of the bytes, lower-case hexadecimal. */
   readonly digest: string;
   readonly sizeBytes: number;
-}
-
-export interface ListedBlob extends StoredBlob {
-  /** When it was stored, milliseconds since the epoch. */
-  readonly storedMs: number;
 }
 
 /**
@@ -57,7 +52,7 @@ export interface BlobStore {
   /** Reads the whole blob and tells whether it is what its name says. False where there is none. */
   verify(digest: string, signal?: AbortSignal): Promise<boolean>;
   /** Every blob, in the order of digests, read as the caller goes on. */
-  list(): Generator<ListedBlob, void, undefined>;
+  list(): Generator<StoredBlob, void, undefined>;
   /** Removes a blob and returns the bytes that this frees; 0 where there was none. */
   remove(digest: string): number;
   /** Removes what interrupted writers left more than `ageMs` ago and returns the number of files. */
@@ -76,11 +71,6 @@ export interface ReadBytesOptions {
   readonly verify?: boolean;
 }
 
-/** The calls that can find a disk full; tests replace them. */
-export interface BlobWrites {
-  write(descriptor: number, bytes: Uint8Array): number;
-}
-
 const digestPattern = /^[0-9a-f]{64}$/;
 const firstLevel = /^[0-9a-f]{2}$/;
 const secondLevel = /^[0-9a-f]{62}$/;
@@ -89,10 +79,7 @@ const chunkBytes = 1024 * 1024;
 const smallBytes = 256 * 1024;
 
 /** Opens the store in `folder`, making the folder where it is missing. Nothing stays open, so nothing is closed. */
-export function createBlobStore(
-  folder: string,
-  writes: BlobWrites = { write: (descriptor, bytes) => writeSync(descriptor, bytes) },
-): BlobStore {
+export function createBlobStore(folder: string, { write }: { write?: WriteCall } = {}): BlobStore {
   const incoming = join(folder, 'incoming');
   try {
     mkdirSync(incoming, { recursive: true, mode: 0o700 });
@@ -112,69 +99,30 @@ export function createBlobStore(
     return found?.isFile() ? found.size : undefined;
   };
 
-  /** Opens a fresh file beside the blobs. `keep` gives it its name, `drop` removes it; either closes it. */
-  const createIncoming = () => {
-    const path = join(incoming, `${process.pid}-${randomBytes(12).toString('hex')}`);
-    const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-    let open = true;
-    const close = (): void => {
-      if (open) closeSync(descriptor);
-      open = false;
-    };
-    return {
-      write: (bytes: Uint8Array) => {
-        for (let done = 0; done < bytes.length;) done += writes.write(descriptor, bytes.subarray(done));
-      },
-      keep: (blob: StoredBlob) => {
-        close();
-        moveIntoPlace(path, pathOf(blob.digest));
-      },
-      drop: () => {
-        quietly(close);
-        quietly(() => unlinkSync(path));
-      },
-    };
+  /** Lets `fill` write a fresh file and keeps it under the digest that comes back, or leaves nothing. */
+  const receive = async (fill: (file: IncomingFile) => Promise<StoredBlob>): Promise<StoredBlob> => {
+    const file = openIncomingFile(incoming, write);
+    try {
+      const blob = await fill(file);
+      file.keep(pathOf(blob.digest));
+      return blob;
+    } catch (error) {
+      file.drop();
+      throw error;
+    }
   };
 
   const putBytes = (bytes: Uint8Array): StoredBlob => {
     const blob = { digest: hash('sha256', bytes), sizeBytes: bytes.length };
     if (sizeOf(blob.digest) === blob.sizeBytes) return blob;
-    const file = createIncoming();
+    const file = openIncomingFile(incoming, write);
     try {
       file.write(bytes);
-      file.keep(blob);
+      file.keep(pathOf(blob.digest));
       return blob;
     } catch (error) {
       file.drop();
-      throw toFileError(error, 'store a result in', folder);
-    }
-  };
-
-  const putLarge = async (
-    descriptor: number,
-    chunk: Buffer,
-    first: number,
-    limitBytes: number,
-    pace: Pace,
-  ) => {
-    const sum = createHash('sha256');
-    let sizeBytes = 0;
-    const file = createIncoming();
-    try {
-      for (let count = first; count > 0; count = readUpTo(descriptor, chunk)) {
-        sizeBytes += count;
-        if (sizeBytes > limitBytes) throw tooLarge(limitBytes);
-        const bytes = chunk.subarray(0, count);
-        sum.update(bytes);
-        file.write(bytes);
-        if (pace.isDue()) await pace.rest();
-      }
-      const blob = { digest: sum.digest('hex'), sizeBytes };
-      file.keep(blob);
-      return blob;
-    } catch (error) {
-      file.drop();
-      throw toFileError(error, 'store a result in', folder);
+      throw error;
     }
   };
 
@@ -193,7 +141,19 @@ export function createBlobStore(
         if (first > limitBytes) throw tooLarge(limitBytes);
         return putBytes(chunk.subarray(0, first));
       }
-      return putLarge(descriptor, chunk, first, limitBytes, pace);
+      return receive(async (file) => {
+        const sum = createHash('sha256');
+        let sizeBytes = 0;
+        for (let count = first; count > 0; count = readUpTo(descriptor, chunk)) {
+          sizeBytes += count;
+          if (sizeBytes > limitBytes) throw tooLarge(limitBytes);
+          const bytes = chunk.subarray(0, count);
+          sum.update(bytes);
+          file.write(bytes);
+          if (pace.isDue()) await pace.rest();
+        }
+        return { digest: sum.digest('hex'), sizeBytes };
+      });
     },
     readBytes(digest, { limitBytes = Infinity, verify = true } = {}) {
       const descriptor = openBlob(pathOf(digest), digest);
@@ -230,9 +190,7 @@ export function createBlobStore(
         for (const tail of readdirSync(join(folder, head)).sort()) {
           if (!secondLevel.test(tail)) continue;
           const found = statSync(join(folder, head, tail), { throwIfNoEntry: false });
-          if (found?.isFile()) {
-            yield { digest: head + tail, sizeBytes: found.size, storedMs: Math.floor(found.mtimeMs) };
-          }
+          if (found?.isFile()) yield { digest: head + tail, sizeBytes: found.size };
         }
       }
     },
@@ -249,29 +207,13 @@ export function createBlobStore(
     },
     sweep(ageMs) {
       const before = Date.now() - ageMs;
-      let removed = 0;
-      for (const name of readdirSync(incoming)) {
-        const path = join(incoming, name);
-        const found = statSync(path, { throwIfNoEntry: false });
-        if (found === undefined || found.mtimeMs > before) continue;
-        quietly(() => {
-          unlinkSync(path);
-          removed += 1;
-        });
-      }
-      return removed;
+      const left = readdirSync(incoming)
+        .map((name) => join(incoming, name))
+        .filter((path) => (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < before);
+      for (const path of left) rmSync(path, { force: true });
+      return left.length;
     },
   };
-}
-
-function moveIntoPlace(from: string, to: string): void {
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error;
-    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-    renameSync(from, to);
-  }
 }
 
 function openBlob(path: string, digest: string): number {
@@ -302,13 +244,4 @@ function tooLarge(limitBytes: number): UserError {
 
 function damaged(path: string, digest: string): UserError {
   return new UserError('store-damaged', `The stored result ${path} is not what was stored`, { path, digest });
-}
-
-/** For tidying up after a failure that is reported already. */
-function quietly(act: () => void): void {
-  try {
-    act();
-  } catch {
-    // The first failure is the one that counts.
-  }
 }

@@ -208,7 +208,6 @@ describe('blobStore', () => {
       listed.map(({ digest, sizeBytes }) => ({ digest, sizeBytes })),
       blobs.sort((a, b) => (a.digest < b.digest ? -1 : 1)),
     );
-    assert.ok(listed.every((blob) => Math.abs(Date.now() - blob.storedMs) < 60_000));
     const [first] = listed;
     assert.equal(store.remove(first!.digest), first!.sizeBytes);
     assert.equal(store.remove(first!.digest), 0);

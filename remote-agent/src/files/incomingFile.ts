@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { systemCode, toFileError } from './fileError.ts';
+
+/** The call that finds a disk full; tests replace it. Returns how many bytes were written. */
+export type WriteCall = (descriptor: number, bytes: Uint8Array) => number;
+
+/**
+ * A fresh file (0600) that gets its name when it is whole. Exactly one of `keep` and `drop` ends it. All of them throw
+ * `disk-full` or `unreadable` but `drop`, which is for after a failure and throws nothing.
+ */
+export interface IncomingFile {
+  write(bytes: Uint8Array): void;
+  /** Moves the file to `path`, over what is there, making the folder where it is missing (0700). */
+  keep(path: string): void;
+  drop(): void;
+}
+
+/** Opens a file of no lasting name in `folder`. */
+export function openIncomingFile(folder: string, writeCall: WriteCall = writeSync): IncomingFile {
+  const path = join(folder, `${process.pid}-${randomBytes(12).toString('hex')}`);
+  const attempt = <T>(act: () => T): T => {
+    try {
+      return act();
+    } catch (error) {
+      throw toFileError(error, 'store a result in', dirname(folder));
+    }
+  };
+  const descriptor = attempt(() =>
+    openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600),
+  );
+  let open = true;
+  const close = (): void => {
+    if (!open) return;
+    open = false;
+    closeSync(descriptor);
+  };
+  return {
+    write: (bytes) =>
+      attempt(() => {
+        for (let done = 0; done < bytes.length;) done += writeCall(descriptor, bytes.subarray(done));
+      }),
+    keep: (target) =>
+      attempt(() => {
+        close();
+        moveIntoPlace(path, target);
+      }),
+    drop: () => {
+      quietly(close);
+      quietly(() => unlinkSync(path));
+    },
+  };
+}
+
+function moveIntoPlace(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+    renameSync(from, to);
+  }
+}
+
+/** For tidying up after a failure that is reported already. */
+function quietly(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // The first failure is the one that counts.
+  }
+}
