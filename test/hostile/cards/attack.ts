@@ -101,6 +101,8 @@ const attackFile = z.strictObject({
   cancelAt: z.optional(text),
   /** The control hands its words to a shell, as a careless runner would. */
   throughShell: z.optional(z.boolean()),
+  /** The control needs rights that only root has, so it is left out for anybody else. */
+  control: z.optional(z.literal('root')),
   /** What the card tries, by the name it reports; the value says why the control may fail there, or is `''`. */
   routes: z.record(z.string(), z.string()),
   /** What the harness must see in the control, besides the routes. */

@@ -82,7 +82,11 @@ describe('hostile cards', function () {
       }
     });
 
-    it(`${attack.name}: works with the protection off`, async () => {
+    it(`${attack.name}: works with the protection off`, async function () {
+      if (attack.control === 'root' && process.getuid?.() !== 0) {
+        console.log(`      (left out: only root can show that ${attack.name} would work)`);
+        this.skip();
+      }
       const { evidence, log } = await runOf(attack).plain;
       for (const missing of missingFrom(attack, evidence, log))
         assert.fail(
@@ -95,7 +99,7 @@ describe('hostile cards', function () {
     assert.ok(range);
     await allEnded();
     assert.deepEqual(range.client.strays, []);
-    assert.deepEqual(await range.leftInScratch(), []);
+    assert.deepEqual(await range.close(), []);
   });
 });
 

@@ -18,9 +18,8 @@ export interface Range {
   readonly engine: EnginePlaces;
   sealed(attack: Attack): Promise<SealedReport>;
   plain(attack: Attack): Promise<PlainReport>;
-  leftInScratch(): Promise<string[]>;
-  /** Ends the runner, removes every folder. */
-  close(): Promise<void>;
+  /** Ends the runner, removes every folder, and gives the names of what the runner had left. Safe to call twice. */
+  close(): Promise<readonly string[]>;
 }
 
 /** How many attacks go on at once: enough to meet each other, few enough for two cores. */
@@ -78,6 +77,17 @@ export async function openRange(options: RangeOptions = {}): Promise<Range> {
     }
   };
 
+  let closing: Promise<readonly string[]> | undefined;
+  const close = async () => {
+    closeSync(secretFile);
+    try {
+      await client.close();
+      return await leftBy(client.pid, engine.scratch);
+    } finally {
+      await removeAll(root);
+    }
+  };
+
   return {
     client,
     engine,
@@ -116,12 +126,16 @@ export async function openRange(options: RangeOptions = {}): Promise<Range> {
           }
         }),
       ),
-    leftInScratch: () => readdir(engine.scratch),
-    close: async () => {
-      closeSync(secretFile);
-      await client.close().finally(() => removeAll(root));
-    },
+    close: () => (closing ??= close()),
   };
+}
+
+/** The scratch folder of a runner that is root is elsewhere: its cards are not, and could not enter the engine's. */
+async function leftBy(runnerPid: number, scratch: string): Promise<string[]> {
+  const elsewhere = (await readdir('/var/tmp')).filter((name) =>
+    name.startsWith(`sallyport-runner-${runnerPid}-`),
+  );
+  return [...(await readdir(scratch)), ...elsewhere];
 }
 
 /** Locked folders are among them, and such that are deeper than a path can say, which Node's own removal can't reach. */

@@ -18,7 +18,11 @@ def content(pid, number):
 def descriptors():
     found = []
     for pid in ["self", *(pid for pid in all_pids() if not bounded)]:
-        for number in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            numbers_open = os.listdir(f"/proc/{pid}/fd")
+        except OSError:
+            continue
+        for number in numbers_open:
             if int(number) > 2 and b"CANARY" in content(pid, number):
                 found.append((pid, number, content(pid, number)))
     return found
@@ -27,7 +31,11 @@ def descriptors():
 def folders():
     """A folder that is open from outside is a way to its parents."""
     for number in os.listdir("/proc/self/fd"):
-        target = os.readlink(f"/proc/self/fd/{number}")
+        try:
+            target = os.readlink(f"/proc/self/fd/{number}")
+        except OSError:
+            # That of the listing itself.
+            continue
         if os.path.isdir(f"/proc/self/fd/{number}") and not target.startswith("/proc"):
             return target
     return None

@@ -1,7 +1,7 @@
 from attack import *
 
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
-NEWNS = 0x20000
+NEWNS, NEWUSER = 0x20000, 0x10000000
 place = os.path.join(temporary, "place")
 os.makedirs(place, exist_ok=True)
 
@@ -10,7 +10,8 @@ def apart(action):
     """In a child; the control does it in a name space of its own, so that nothing of the machine changes."""
 
     def run():
-        if bounded and (libc.unshare(NEWNS) or libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None)):
+        # Whoever is not root can do it in a user name space of its own.
+        if bounded and (libc.unshare(NEWNS | (NEWUSER if os.geteuid() else 0)) or libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None)):
             raise OSError(ctypes.get_errno(), "unshare")
         return action()
 

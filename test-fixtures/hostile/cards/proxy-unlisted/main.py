@@ -2,6 +2,8 @@ from attack import *
 from asking import lured, plainly, through
 
 port = lures["tcpPort"]
+# What is on the list has to be reached, or a refusal says nothing.
+assert " 200 " in through(f"127.0.0.1:{lures['listedPort']}")
 attempt("connect-other-host", lambda: through("evil.test:443"))
 attempt("plain-other-host", lambda: plainly("http://evil.test/"))
 attempt("other-port", lambda: through(f"127.0.0.1:{port}"))
