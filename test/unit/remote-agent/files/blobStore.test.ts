@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFileSync, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   closeSync,
   existsSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -18,6 +17,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { createBlobStore, type BlobStore } from '../../../../remote-agent/src/files/blobStore.ts';
+import { mountSmallDisk } from '../../../support/smallDisk.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 
 const absent = hash('sha256', 'never stored');
@@ -164,13 +164,8 @@ describe('blobStore', () => {
 
     it('[FILES-01] is told from a real one', async function () {
       const mount = join(temporary(), 'small');
-      mkdirSync(mount);
-      try {
-        execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', mount], { stdio: 'pipe' });
-      } catch {
-        console.log('      skipped: no right to mount a small file system here');
-        this.skip();
-      }
+      const unmount = mountSmallDisk(mount);
+      if (!unmount) this.skip();
       try {
         const store = createBlobStore(join(mount, 'blobs'));
         const kept = store.putBytes(Buffer.from('fits'));
@@ -182,7 +177,7 @@ describe('blobStore', () => {
         assert.deepEqual(readdirSync(join(mount, 'blobs/incoming')), []);
         assert.ok(store.putBytes(Buffer.alloc(500_000, 1)).digest, 'there is room again');
       } finally {
-        execFileSync('umount', [mount]);
+        unmount();
       }
     });
   });

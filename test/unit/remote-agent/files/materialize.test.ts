@@ -20,6 +20,7 @@ import { createBlobStore, type BlobStore } from '../../../../remote-agent/src/fi
 import { captureFolder } from '../../../../remote-agent/src/files/captureTree.ts';
 import { materialize } from '../../../../remote-agent/src/files/materialize.ts';
 import { createPace } from '../../../../remote-agent/src/files/pace.ts';
+import { mountSmallDisk } from '../../../support/smallDisk.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 
 describe('materialize', () => {
@@ -174,6 +175,21 @@ describe('materialize', () => {
     await assert.rejects(materialize(store, ref, target('..', '3')), { code: 'store-damaged' });
     const missing = { ...ref, digest: hash('sha256', 'none') };
     await assert.rejects(materialize(store, missing, target('..', '4')), { code: 'not-found' });
+  });
+
+  it('[FILES-01] says when the disk is full, for files of any size', async function () {
+    const ref = await freeze({ small: 'x'.repeat(900_000), more: 'y'.repeat(900_000) });
+    const large = store.putBytes(Buffer.alloc(2_000_000, 'z'));
+    const disk = join(temporary(), 'small');
+    const unmount = mountSmallDisk(disk);
+    if (!unmount) this.skip();
+    try {
+      await assert.rejects(materialize(store, ref, join(disk, 'tree')), { code: 'disk-full' });
+      const file = { kind: 'file', ...large, files: 1 } as const;
+      await assert.rejects(materialize(store, file, join(disk, 'file')), { code: 'disk-full' });
+    } finally {
+      unmount();
+    }
   });
 
   it('is cancelled', async () => {
