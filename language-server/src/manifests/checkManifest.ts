@@ -63,14 +63,14 @@ function check<S extends z.ZodMiniType>(
   const { root } = parsed;
   // What follows from a broken place is no news: only where every value was found is it judged.
   const isWhole = root && !parsed.problems.some((each) => brokenCodes.has(each.code));
+  const fits = parsed.value === undefined ? undefined : z.safeParse(schema, parsed.value);
   const found = collectProblems((report) => {
     parsed.problems.forEach(report);
     if (!isWhole) return;
-    checkShape(text, root, schemas[kind], report);
+    if (!fits?.success) checkShape(text, root, schemas[kind], report);
     checkRules(root, report);
   });
-  const fits = parsed.value === undefined ? undefined : z.safeParse(schema, parsed.value);
-  // The schema judges; should the explanations above have missed something, its own words stand in.
+  // Should the explanations above have missed what the schema refuses, its own words stand in.
   if (fits?.success === false && !found.some((each) => each.severity === 'error')) {
     const issue = fits.error.issues[0];
     const node = at(

@@ -1,11 +1,17 @@
 import type { Node } from 'jsonc-parser';
 import { removeFix } from './edits.ts';
+import { checkHost } from './hosts.ts';
 import { at, itemsOf, spanOf, textOf } from './nodes.ts';
 import { problem, type Report } from './problem.ts';
 
-/** The rules of a card's `permissions` beyond their shape; host names are judged with their pattern (`hosts.ts`). */
+/** The rules of a card's `permissions` beyond their shape. */
 export function checkPermissions(text: string, permissions: Node, report: Report): void {
-  reportRepeated(text, itemsOf(at(permissions, 'network')), report);
+  const hosts = itemsOf(at(permissions, 'network'));
+  for (const item of hosts) {
+    const host = textOf(item);
+    if (host !== undefined) checkHost(spanOf(item), host, report);
+  }
+  reportRepeated(text, hosts, report);
   const folders = itemsOf(at(permissions, 'hostFolders'));
   reportSameName(folders, (folder) => at(folder, 'name'), report);
   for (const folder of folders) checkFolder(at(folder, 'path'), report);

@@ -2,14 +2,15 @@ import type { Node } from 'jsonc-parser';
 import { addKeyFix, removeFix, replaceFix, rewriteFix } from './edits.ts';
 import { nearest } from './nearest.ts';
 import { itemsOf, membersOf, spanOf, valueOf, type Member } from './nodes.ts';
+import { reservedKeys } from './parseText.ts';
 import { checkPattern } from './patterns.ts';
 import { placeholder } from './placeholders.ts';
 import { problem, type Report } from './problem.ts';
 import { hasType, isDiscriminated, memberSchema, optionFor, optionsOf, type Schema } from './schema.ts';
 
 /**
- * Compares a tree with a schema and says what differs, in the words of the manifests. What it lets pass, zod still
- * judges; what it reports, zod refuses as well.
+ * Compares a tree with a schema and says what differs, in the words of the manifests. It explains only: zod judges, and
+ * refuses whatever is reported here.
  */
 export function checkShape(text: string, node: Node, schema: Schema, report: Report): void {
   const option = optionFor(schema, node);
@@ -55,10 +56,7 @@ function checkKey(
   present: ReadonlySet<string>,
   report: Report,
 ): Schema | undefined {
-  if (reservedKeys.has(key)) {
-    report(problem('reserved-key', spanOf(keyNode), [key], removeFix(text, spanOf(property), 'it')));
-    return undefined;
-  }
+  if (reservedKeys.has(key)) return undefined;
   const expected = memberSchema(schema, key);
   if (expected) {
     if (schema.propertyNames?.pattern) checkPattern(keyNode, key, schema.propertyNames.pattern, report);
@@ -80,8 +78,6 @@ function checkKey(
   );
   return undefined;
 }
-
-const reservedKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 function checkArray(text: string, node: Node, schema: Schema, report: Report): void {
   const items = itemsOf(node);

@@ -7,8 +7,6 @@ import { problem, type Report, type Span } from './problem.ts';
  * addresses and anything that a resolver could read as another address than a person does is refused.
  */
 export function checkHost(at: Span, host: string, report: Report): void {
-  const fix = mended(host);
-  const change = fix === undefined ? undefined : replaceFix(at, fix);
   if (/^[*.]+(:|$)/.test(host)) return report(problem('any-host', at, [host]));
   if (
     /^[0-9a-f.:[\]]+\/[0-9]+$/i.test(host) ||
@@ -18,7 +16,10 @@ export function checkHost(at: Span, host: string, report: Report): void {
   }
   if (/:([0-9]+-[0-9]*|\*|)$/.test(host) && !/^\[?[0-9a-f:]+$/i.test(host))
     return report(problem('bad-port', at, [host]));
-  if (!hostPattern.test(host)) return report(problem('bad-host', at, [host], change));
+  if (!hostPattern.test(host)) {
+    const meant = mended(host);
+    return report(problem('bad-host', at, [host], meant === undefined ? undefined : replaceFix(at, meant)));
+  }
   const port = /:([0-9]+)$/.exec(host.startsWith('[') ? host.slice(host.indexOf(']')) : host)?.[1];
   if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535))
     return report(problem('bad-port', at, [host]));

@@ -36,6 +36,7 @@ export function parseText(text: string): ParsedText {
 
 /** The offset of the first bracket that is nested too deep. Recursion below is bounded by this check. */
 function tooDeepAt(text: string): number | undefined {
+  if (hasFewBrackets(text)) return undefined;
   const scanner = createScanner(text, true);
   let depth = 0;
   for (let kind: number = scanner.scan(); kind !== endOfText; kind = scanner.scan()) {
@@ -44,6 +45,16 @@ function tooDeepAt(text: string): number | undefined {
     if (depth > deepestNesting) return scanner.getTokenOffset();
   }
   return undefined;
+}
+
+/** True for most manifests: no more brackets in all than may be nested, wherever they stand. */
+function hasFewBrackets(text: string): boolean {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if ((unit === 0x5b || unit === 0x7b) && ++count > deepestNesting) return false;
+  }
+  return true;
 }
 
 // jsonc-parser declares these as const enums, which type stripping can't see through.
@@ -103,7 +114,7 @@ function endOfValueBefore(text: string, offset: number): number {
   return end;
 }
 
-/** What jsonc-parser lets pass: the last comma, keys that come twice, and text that programs read differently. */
+/** What jsonc-parser lets pass: the last comma, keys that come twice or are reserved, and text that deceives. */
 function checkNodes(text: string, node: Node, report: Report): void {
   if (node.type === 'string') checkCharacters(node, report);
   const last = node.children?.at(-1);
@@ -114,9 +125,15 @@ function checkNodes(text: string, node: Node, report: Report): void {
       report(problem('duplicate-key', spanOf(keyNode), [key], removeFix(text, spanOf(property), 'this one')));
     }
     seen.add(key);
+    if (reservedKeys.has(key)) {
+      report(problem('reserved-key', spanOf(keyNode), [key], removeFix(text, spanOf(property), 'it')));
+    }
   }
   for (const child of node.children ?? []) checkNodes(text, child, report);
 }
+
+/** Keys with a meaning of their own in JavaScript: no object of the engine is ever built with one. */
+export const reservedKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 function checkLastComma(text: string, node: Node, last: Node, report: Report): void {
   const from = spanOf(last).end;
@@ -128,6 +145,7 @@ function checkLastComma(text: string, node: Node, last: Node, report: Report): v
 
 function checkCharacters(node: Node, report: Report): void {
   const value = String(valueOf(node));
+  if (!suspectCharacter.test(value)) return;
   const what = !value.isWellFormed()
     ? 'half of a surrogate pair'
     : controlCharacter.test(value)
@@ -137,6 +155,8 @@ function checkCharacters(node: Node, report: Report): void {
         : undefined;
   if (what !== undefined) report(problem('bad-text', spanOf(node), [what]));
 }
+
+const suspectCharacter = /[\0-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]/;
 
 /** Embeddings, overrides and isolates of Unicode's bidirectional algorithm: they show text in another order. */
 const directionCharacter = /[\u202a-\u202e\u2066-\u2069]/;
