@@ -6,6 +6,7 @@ import { limits } from '../../../protocol/src/limits.ts';
 import type { BlobStore } from './blobStore.ts';
 import { toFileError } from './fileError.ts';
 import {
+  asFolder,
   isUnchanged,
   openEntry,
   openFolder,
@@ -72,11 +73,7 @@ export async function captureEntry(
   const entry = openChecked(folder, name, name);
   try {
     if (entry.kind === 'directory') {
-      return await captureTree(
-        { descriptor: entry.descriptor, path: `${folder.path}/${name}` },
-        options,
-        name,
-      );
+      return await captureTree(asFolder(folder, name, entry), options, name);
     }
     const blob = await captureFile(entry, name, options);
     return { kind: 'file', ...blob, files: 1 };
@@ -152,7 +149,7 @@ async function walk(folder: OpenedFolder, prefix: string, run: Walk): Promise<vo
     const entry = openChecked(folder, name, shown);
     try {
       if (entry.kind === 'directory') {
-        await walk({ descriptor: entry.descriptor, path: `${folder.path}/${name}` }, `${path}/`, run);
+        await walk(asFolder(folder, name, entry), `${path}/`, run);
       } else {
         const executable = (entry.stat.mode & 0o111n) !== 0n;
         run.entries.push({ kind: 'file', path, ...(await captureFile(entry, shown, run)), executable });

@@ -18,16 +18,22 @@ import { showName } from './treePath.ts';
  *
  * Node has no `openat`. On Linux a child is opened as `/proc/self/fd/<descriptor>/<name>` (proc(5)): the kernel starts
  * from the opened folder itself, whatever its path has become, and `O_NOFOLLOW` covers the one name that is left.
- * Elsewhere the child's path is used, and what was opened must be the very inode that `lstat` saw without following.
+ * Elsewhere the child's path is used: what was opened must be the very inode that `lstat` saw without following, and
+ * the folder's path must lead to the opened folder before and after. That leaves a race to someone who exchanges the
+ * folder twice within one opening, so it is no match for a hostile program that still runs.
  */
 
 export type EntryKind = 'file' | 'directory' | 'symlink' | 'fifo' | 'socket' | 'device' | 'missing' | 'other';
 
 export interface OpenedFolder {
   readonly descriptor: number;
-  /** Absolute path when it was opened. For messages, and for opening children where there is no `/proc`. */
+  /** Absolute path when it was opened. */
   readonly path: string;
+  readonly childrenBy: ChildrenBy;
 }
+
+/** How the children of a folder are opened. */
+export type ChildrenBy = 'descriptor' | 'path';
 
 /** An entry that was opened; `stat` is of the opened inode, nanosecond times included. */
 export interface OpenedEntry {
@@ -41,13 +47,18 @@ export interface RefusedEntry {
   readonly kind: Exclude<EntryKind, 'file' | 'directory'>;
 }
 
-const isLinux = process.platform === 'linux';
+const platformWay: ChildrenBy = process.platform === 'linux' ? 'descriptor' : 'path';
 /** `O_NONBLOCK` keeps a FIFO that was swapped in from blocking; it means nothing for files and folders. */
 const openFlags = constants.O_RDONLY | flag('O_NOFOLLOW') | flag('O_NONBLOCK');
 
 /** Opens a folder by its path. Its last component must not be a symbolic link; the caller closes it. */
-export function openFolder(path: string): OpenedFolder {
-  return { path, descriptor: openSync(path, openFlags | flag('O_DIRECTORY')) };
+export function openFolder(path: string, childrenBy: ChildrenBy = platformWay): OpenedFolder {
+  return { path, childrenBy, descriptor: openSync(path, openFlags | flag('O_DIRECTORY')) };
+}
+
+/** A folder that `openEntry` opened in `parent`, as a parent itself. It shares the entry's descriptor. */
+export function asFolder(parent: OpenedFolder, name: string, entry: OpenedEntry): OpenedFolder {
+  return { path: join(parent.path, name), childrenBy: parent.childrenBy, descriptor: entry.descriptor };
 }
 
 /**
@@ -56,7 +67,8 @@ export function openFolder(path: string): OpenedFolder {
  */
 export function openEntry(folder: OpenedFolder, name: string): OpenedEntry | RefusedEntry {
   if (!isPlainName(name)) throw new UserError('unsafe-path', `Not a file name: ${showName(name)}`);
-  const path = childPath(folder, name);
+  const path = join(pathTo(folder), name);
+  if (!isInPlace(folder)) return { kind: 'other' };
   const before = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (before === undefined) return { kind: 'missing' };
   const expected = kindOf(before);
@@ -71,7 +83,7 @@ export function openEntry(folder: OpenedFolder, name: string): OpenedEntry | Ref
   }
   try {
     const stat = fstatSync(descriptor, { bigint: true });
-    if (stat.dev === before.dev && stat.ino === before.ino && kindOf(stat) === expected) {
+    if (isSameInode(stat, before) && kindOf(stat) === expected && isInPlace(folder)) {
       return { kind: expected, descriptor, stat };
     }
   } catch (error) {
@@ -84,8 +96,7 @@ export function openEntry(folder: OpenedFolder, name: string): OpenedEntry | Ref
 
 /** The raw names of an open folder, in no order, read as the caller goes on. */
 export function* readNames(folder: OpenedFolder): Generator<Buffer, void, undefined> {
-  const path = isLinux ? `/proc/self/fd/${folder.descriptor}` : folder.path;
-  const listing = opendirSync(path, { encoding: 'buffer' as BufferEncoding, bufferSize: 128 });
+  const listing = opendirSync(pathTo(folder), { encoding: 'buffer' as BufferEncoding, bufferSize: 128 });
   try {
     for (let entry = listing.readSync(); entry !== null; entry = listing.readSync()) yield rawName(entry);
   } finally {
@@ -106,8 +117,7 @@ export function kindOf(stat: BigIntStats): Exclude<EntryKind, 'missing'> {
 /** True where two looks at one inode show that nobody wrote to it in between. */
 export function isUnchanged(before: BigIntStats, after: BigIntStats): boolean {
   return (
-    before.dev === after.dev &&
-    before.ino === after.ino &&
+    isSameInode(before, after) &&
     before.size === after.size &&
     before.mtimeNs === after.mtimeNs &&
     before.ctimeNs === after.ctimeNs
@@ -124,8 +134,19 @@ function isPlainName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name);
 }
 
-function childPath(folder: OpenedFolder, name: string): string {
-  return isLinux ? `/proc/self/fd/${folder.descriptor}/${name}` : join(folder.path, name);
+function pathTo(folder: OpenedFolder): string {
+  return folder.childrenBy === 'descriptor' ? `/proc/self/fd/${folder.descriptor}` : folder.path;
+}
+
+/** True where the path that children are opened by leads to the opened folder; by descriptor it always does. */
+function isInPlace(folder: OpenedFolder): boolean {
+  if (folder.childrenBy === 'descriptor') return true;
+  const there = lstatSync(folder.path, { bigint: true, throwIfNoEntry: false });
+  return there !== undefined && isSameInode(there, fstatSync(folder.descriptor, { bigint: true }));
+}
+
+function isSameInode(a: BigIntStats, b: BigIntStats): boolean {
+  return a.dev === b.dev && a.ino === b.ino;
 }
 
 function refusedBy(code: string): RefusedEntry['kind'] | undefined {
