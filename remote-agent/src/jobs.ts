@@ -167,6 +167,7 @@ class JobRun {
       unwatch = this.#services.watchdog.watch({
         pid: sandbox.first.pid,
         limits,
+        ownNetwork: this.#job.access.network.kind !== 'all',
         outputBytes: isOutputInMemory(limits) ? undefined : () => folderSize(staged.outputsFolder),
         onExcess: (excess) => resolve({ kind: 'excess', ...excess }),
       });

@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs';
+import { hiddenMemory } from './hiddenMemory.ts';
 import { memoryBytes, ownProcesses, watchdogIntervalMs } from './limits.ts';
 import { availableMemory, proportionalBytes, usageBelow, type Usage } from './processes.ts';
 import type { JobLimits } from '../../protocol/src/runner.ts';
@@ -12,6 +13,8 @@ export interface Watched {
   /** The first process of the sandbox. */
   readonly pid: number;
   readonly limits: JobLimits;
+  /** True where its network namespace is not the machine's. */
+  readonly ownNetwork: boolean;
   /** Bytes in an outputs folder on disk; undefined where the kernel bounds it. */
   readonly outputBytes: (() => number) | undefined;
   /** Called at most once, after which the job is no longer watched. */
@@ -22,10 +25,11 @@ export interface Watched {
 export interface Meters {
   usageBelow(pid: number): Usage;
   proportionalBytes(pids: readonly number[]): number;
+  hiddenMemory(pid: number, ownNetwork: boolean): number;
   availableMemory(): { available: number; total: number } | undefined;
 }
 
-const systemMeters: Meters = { usageBelow, proportionalBytes, availableMemory };
+const systemMeters: Meters = { usageBelow, proportionalBytes, hiddenMemory, availableMemory };
 
 /**
  * Looks after the bounds that no kernel mechanism keeps for a group of processes: memory together, the
@@ -64,8 +68,9 @@ export class Watchdog {
 
   #excessOf(job: Watched, usage: Usage): Excess | undefined {
     const allowed = memoryBytes(job.limits);
-    if (usage.memoryBytes > allowed) {
-      const exact = this.#meters.proportionalBytes(usage.pids);
+    const hidden = this.#meters.hiddenMemory(job.pid, job.ownNetwork);
+    if (usage.memoryBytes + hidden > allowed) {
+      const exact = this.#meters.proportionalBytes(usage.pids) + hidden;
       if (exact > allowed)
         return { limit: 'memory', detail: `${toMB(exact)} MB of ${job.limits.memoryMB} MB` };
     }

@@ -23,7 +23,7 @@ const families: Readonly<Record<SocketProfile, readonly number[]>> = {
 };
 
 /** The offsets of linux/seccomp.h's `seccomp_data`; arguments are 64 bits wide and little-endian. */
-const offsets = { number: 0, architecture: 4, argument0: 16, argument1: 24 } as const;
+const offsets = { number: 0, architecture: 4, argument0: 16, argument1: 24, argument2: 32 } as const;
 
 /** linux/audit.h. */
 const auditArchitecture: Readonly<Record<Architecture, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
@@ -31,6 +31,8 @@ const auditArchitecture: Readonly<Record<Architecture, number>> = { x64: 0xc0000
 const action = {
   kill: 0x80000000,
   allow: 0x7fff0000,
+  /** Answers 0 and does nothing. */
+  pretend: 0x00050000,
   notPermitted: 0x00050000 + 1,
   notImplemented: 0x00050000 + 38,
   familyNotSupported: 0x00050000 + 97,
@@ -42,9 +44,14 @@ const newNamespaces = 0x7e020000;
 /** TIOCSTI types into the terminal, TIOCLINUX pastes into it, TIOCSETD loads line disciplines. */
 const deniedControls = [0x5412, 0x541c, 0x5423];
 
+/** SOL_SOCKET and its SO_SNDBUF, SO_RCVBUF: a card could have its sockets hold megabytes each, of nobody's memory. */
+const socketLevel = 1;
+const bufferSizes = [7, 8];
+
 /**
  * The filter of a card as instructions. Everything in `denied` fails with EPERM; `clone3` and every call newer than
- * those known fail with ENOSYS, so that programs take the older way; a foreign architecture and x32 are killed.
+ * those known fail with ENOSYS, so that programs take the older way; a wish for larger
+ * socket buffers is heard and not granted, since programs take a refusal for a failure; a foreign architecture and x32 are killed.
  */
 export function seccompInstructions(architecture: Architecture, profile: SocketProfile): Instruction[] {
   const special = specials[architecture];
@@ -67,6 +74,13 @@ export function seccompInstructions(architecture: Architecture, profile: SocketP
     ...whenEqual(special.ioctl, [
       load(offsets.argument1),
       ...deniedControls.flatMap((control) => whenEqual(control, [give(action.notPermitted)])),
+      give(action.allow),
+    ]),
+    ...whenEqual(special.setsockopt, [
+      load(offsets.argument1),
+      ...unlessEqual(socketLevel, [give(action.allow)]),
+      load(offsets.argument2),
+      ...bufferSizes.flatMap((option) => whenEqual(option, [give(action.pretend)])),
       give(action.allow),
     ]),
     ...whenEqual(special.socket, onlyFamilies(families[profile])),

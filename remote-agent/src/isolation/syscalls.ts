@@ -8,10 +8,13 @@ export const newestSyscall = 466;
 
 /** Calls whose arguments decide. Numbers: the kernel's syscall_64.tbl and include/uapi/asm-generic/unistd.h. */
 export const specials: Readonly<
-  Record<Architecture, Readonly<Record<'clone' | 'clone3' | 'ioctl' | 'socket' | 'socketpair', number>>>
+  Record<
+    Architecture,
+    Readonly<Record<'clone' | 'clone3' | 'ioctl' | 'setsockopt' | 'socket' | 'socketpair', number>>
+  >
 > = {
-  x64: { clone: 56, clone3: 435, ioctl: 16, socket: 41, socketpair: 53 },
-  arm64: { clone: 220, clone3: 435, ioctl: 29, socket: 198, socketpair: 199 },
+  x64: { clone: 56, clone3: 435, ioctl: 16, setsockopt: 54, socket: 41, socketpair: 53 },
+  arm64: { clone: 220, clone3: 435, ioctl: 29, setsockopt: 208, socket: 198, socketpair: 199 },
 };
 
 const both = (number: number): Numbers => ({ x64: number, arm64: number });

@@ -9,12 +9,19 @@ function watch(meters: Partial<Meters>, outputBytes?: () => number, pids: readon
   const watchdog = new Watchdog({
     usageBelow: () => nothing,
     proportionalBytes: () => 0,
+    hiddenMemory: () => 0,
     availableMemory: () => undefined,
     ...meters,
   });
   const told: (Excess & { pid: number })[] = [];
   const stops = pids.map((pid) =>
-    watchdog.watch({ pid, limits, outputBytes, onExcess: (excess) => told.push({ pid, ...excess }) }),
+    watchdog.watch({
+      pid,
+      limits,
+      ownNetwork: true,
+      outputBytes,
+      onExcess: (excess) => told.push({ pid, ...excess }),
+    }),
   );
   watchdog.look();
   watchdog.look();
@@ -40,6 +47,14 @@ describe('the watchdog', () => {
   it('[RUN-06] does not count shared pages twice', () => {
     const usageBelow = () => ({ ...nothing, memoryBytes: 200 * mebibyte });
     assert.deepEqual(watch({ usageBelow, proportionalBytes: () => 60 * mebibyte }), []);
+  });
+
+  it('[RUN-06] counts memory that the kernel holds for a job and no process shows', () => {
+    const usageBelow = () => ({ ...nothing, memoryBytes: 60 * mebibyte });
+    const proportionalBytes = () => 50 * mebibyte;
+    const [excess] = watch({ usageBelow, proportionalBytes, hiddenMemory: () => 70 * mebibyte });
+    assert.deepEqual([excess?.limit, excess?.detail], ['memory', '120 MB of 100 MB']);
+    assert.deepEqual(watch({ usageBelow, proportionalBytes, hiddenMemory: () => 40 * mebibyte }), []);
   });
 
   it('[RUN-06] names processes where there are more than allowed beside the sandbox’s own', () => {

@@ -19,6 +19,7 @@ def fill():
                     pairs.append((near, far))
                     for end in (near, far):
                         end.setblocking(False)
+                        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
                         try:
                             while True:
                                 held += end.send(b"x" * 65536)

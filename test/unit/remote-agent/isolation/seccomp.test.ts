@@ -15,6 +15,7 @@ import { runBare } from '../../../support/bareSandbox.ts';
 const audit = { x64: 0xc000003e, arm64: 0xc00000b7 };
 const allow = 0x7fff0000;
 const kill = 0x80000000;
+const pretend = 0x00050000;
 const errno = (number: number) => 0x00050000 + number;
 const [EPERM, ENOSYS, EAFNOSUPPORT] = [errno(1), errno(38), errno(97)];
 const architectures: readonly Architecture[] = ['x64', 'arm64'];
@@ -99,6 +100,15 @@ describe('the system call filter', () => {
         const high = { number: ioctl, arguments: [0, control + 2 ** 40] };
         assert.equal(evaluate(architecture, 'local', high), expected);
       }
+    });
+
+    it(`[RUN-02] hears the wish for larger socket buffers and does not grant it on ${architecture}`, () => {
+      const { setsockopt } = specials[architecture];
+      const ask = (level: number, option: number) =>
+        evaluate(architecture, 'bridge', { number: setsockopt, arguments: [3, level, option] });
+      assert.deepEqual([ask(1, 7), ask(1, 8)], [pretend, pretend]);
+      // SO_REUSEADDR, TCP_NODELAY, and what has the same numbers at another level.
+      assert.deepEqual([ask(1, 2), ask(6, 1), ask(6, 7), ask(41, 8)], [allow, allow, allow, allow]);
     });
 
     const open: Readonly<Record<SocketProfile, readonly number[]>> = {
