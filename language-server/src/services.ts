@@ -13,7 +13,7 @@ import { projectScope } from './project/scope.ts';
 import { createLocalRunner, type LocalRunner } from './runners/local.ts';
 import { createQuickjsRunner } from './runners/quickjs.ts';
 import type { CardRunner } from './runners/cardRunner.ts';
-import { createCaptureCode } from './runs/captureCode.ts';
+import { createCodeCapture } from './runs/captureCode.ts';
 import { History } from './runs/history.ts';
 import { createPlace } from './runs/place.ts';
 import { toProjectView } from './runs/projectView.ts';
@@ -54,6 +54,8 @@ export interface EngineServices {
   setTrusted(trusted: boolean): void;
   /** Where a card stands in its latest run, for code lenses; null for none. Does not make a home that is not there. */
   cardStatus(root: string, card: string): CardStatus | null;
+  /** Starts the runner beside what is done next: a run of sealed cards will need it. */
+  warmUp(): void;
   /** Resolves when this run, started here, is over and stored; at once where it is no longer going on. */
   whenFinished(runId: string): Promise<void>;
   /** Cancels what runs, waits for its end, and closes everything. */
@@ -124,7 +126,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
       store,
       blobs,
       projects,
-      capture: createCaptureCode(blobs, store.results),
+      code: createCodeCapture(blobs, store.results),
       accepted: (root) => consents.accepted(root),
       isTrusted,
       projectKey,
@@ -240,6 +242,10 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
       for (const { root } of projects.list()) notify('project/changed', { root });
     },
     cardStatus: (root, card) => (opened || hasHome(options.home) ? statusOf(root, card) : null),
+    warmUp: () =>
+      void open()
+        .runner.ready()
+        .catch(() => undefined),
     whenFinished: async (runId) => {
       await opened?.runs.whenFinished(runId);
     },

@@ -19,6 +19,7 @@ const marks: Readonly<Record<CardState, readonly [string, Colour]>> = {
 export async function runCommand(session: Session): Promise<number> {
   const { args, terminal, root } = session;
   const say = (line: string) => (args.json ? terminal.note(line) : terminal.out(line));
+  session.warmUp();
   const errors = problemsOf(session.project()).filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     for (const each of errors) terminal.note(problemLine(each, root, terminal));

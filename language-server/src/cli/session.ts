@@ -19,6 +19,8 @@ export interface Session {
   project(): LoadedProject;
   call<M extends keyof Requests>(method: M, params: ParamsOf<Requests[M]>): Promise<ResultOf<Requests[M]>>;
   on<M extends keyof Events>(method: M, listener: (params: ParamsOf<Events[M]>) => void): void;
+  /** Starts the runner while the project is still being read. */
+  warmUp(): void;
   whenFinished(runId: string): Promise<void>;
   /** Aborted when the person presses Ctrl-C. */
   readonly interrupted: AbortSignal;
@@ -45,6 +47,7 @@ export function openSession(args: Arguments, terminal: Terminal, parts: SessionP
     project: () => projects.get(root),
     call: async (method, params) => services.handlers[method](params, parts.interrupted),
     on: (method, listener) => void listeners.set(method, listener),
+    warmUp: () => services.warmUp(),
     whenFinished: (runId) => services.whenFinished(runId),
     interrupted: parts.interrupted,
     dispose: () => services.dispose(),

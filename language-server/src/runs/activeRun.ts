@@ -43,6 +43,8 @@ export interface RunSurroundings {
   readonly isTrusted: () => boolean;
   readonly hasBlob: (digest: string) => boolean;
   readonly find: JudgeContext['find'];
+  /** Frozen code that was thought to be there is not. */
+  readonly forgetCode: () => void;
   /** Told of every card whose status changed, at most a few times a second and at the end. */
   readonly onDelta: (cards: { id: string; status: CardStatus }[]) => void;
   readonly onLog: (cardRunId: string, totalLines: number) => void;
@@ -230,6 +232,7 @@ export class ActiveRun {
     let result: JobResult | undefined;
     let ending: Ending;
     try {
+      this.#assertCode(entry.card);
       result = await runnerFor(entry.card.runtime).run(
         toJob(jobId, entry.card, inputs),
         {
@@ -267,6 +270,12 @@ export class ActiveRun {
       if (ending.state === 'done') this.#succeed(entry, outputs);
       else this.#skipBelow([entry]);
     });
+  }
+
+  #assertCode(card: FrozenCard): void {
+    if (this.#around.hasBlob(card.code.digest)) return;
+    this.#around.forgetCode();
+    throw new UserError('not-found', 'the frozen copy of its code was removed from the store');
   }
 
   /** A success whose blobs are not there is none. */

@@ -6,7 +6,7 @@ import { permissionKey } from '../../../protocol/src/permissions.ts';
 import type { FrozenCard } from './snapshot.ts';
 
 /**
- * What of the place where a runtime's cards run can make a result differ, by name: the platform, the interpreter's path
+ * Gives the same object as long as nothing of it changed. What of the place where a runtime's cards run can make a result differ, by name: the platform, the interpreter's path
  * and version, the version of the helper modules. System programs of a `command` card are known by the platform alone.
  */
 export type KeyEnvironment = (runtime: Runtime) => Readonly<Record<string, string>>;
@@ -60,6 +60,27 @@ export function keyParts(
     },
   };
 }
+
+/**
+ * The parts and the key of a card, remembered for a frozen card as long as it lives: most cards of a project are asked
+ * for again with the same inputs.
+ */
+export function keyOf(
+  card: FrozenCard,
+  inputs: readonly KeyInput[],
+  environment: KeyEnvironment,
+): { readonly key: string; readonly parts: KeyParts } {
+  const place = environment(card.runtime);
+  const given = inputs.map(({ port, artifact }) => `${port} ${artifact.kind} ${artifact.digest}`).join('\n');
+  const known = keys.get(card);
+  if (known?.given === given && known.place === place) return known;
+  const parts = keyParts(card, inputs, environment);
+  const made = { given, place, parts, key: cacheKey(parts) };
+  keys.set(card, made);
+  return made;
+}
+
+const keys = new WeakMap<FrozenCard, { given: string; place: object; parts: KeyParts; key: string }>();
 
 /** SHA-256 over the canonical JSON (RFC 8785) of the parts and the version of this format. */
 export function cacheKey(parts: KeyParts): string {

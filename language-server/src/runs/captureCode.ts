@@ -1,50 +1,62 @@
 import { hash } from 'node:crypto';
-import type { ArtifactRef, TreeEntry } from '../../../protocol/src/artifacts.ts';
+import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
 import { canonicalJson } from '../../../protocol/src/canonicalJson.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import { captureFolder } from '../../../remote-agent/src/files/captureTree.ts';
-import { folderSignature } from '../../../remote-agent/src/files/folderSignature.ts';
 import { readTree } from '../../../remote-agent/src/files/readTree.ts';
 import type { ResultRecords } from '../store/resultRecords.ts';
-import type { CaptureCode } from './snapshot.ts';
+import { isCode, isSettled, isUnchanged, signCode, type CodeSignature } from './codeSignature.ts';
+
+/** Freezes cards' folders. */
+export interface CodeCapture {
+  /** The frozen copy of a folder's code, made where the one that is known is not good any more. Throws `UserError`. */
+  capture(folder: string): ArtifactRef | Promise<ArtifactRef>;
+  /** Forgets all that is known: something was removed from the blobs. */
+  forget(): void;
+}
 
 interface Known {
-  readonly signature: string;
+  readonly signature: CodeSignature;
   readonly artifact: ArtifactRef;
 }
 
 /**
- * Freezes cards' folders. A folder whose signature is that of its last frozen copy is not read again: not in this
- * process, and by the table `captures` not in the next one.
+ * A folder whose metadata is that of its last frozen copy is not read again: not in this process, and by the table
+ * `captures` not in the next one.
  */
-export function createCaptureCode(blobs: BlobStore, results: ResultRecords): CaptureCode {
+export function createCodeCapture(
+  blobs: BlobStore,
+  results: ResultRecords,
+  now: () => number = Date.now,
+): CodeCapture {
   const known = new Map<string, Known>();
-  return async (folder) => {
-    const signature = signatureOf(folder);
-    const seen = known.get(folder);
-    if (seen?.signature === signature && blobs.has(seen.artifact.digest)) return seen.artifact;
-    const stored = results.capture(folder, hash('sha256', signature));
+  const freezeAnew = async (folder: string): Promise<ArtifactRef> => {
+    const signature = sign(folder);
+    const signatureText = hash('sha256', signature.text);
+    const stored = results.capture(folder, signatureText);
     if (stored && blobs.has(stored.digest)) {
       known.set(folder, { signature, artifact: stored });
       return stored;
     }
     const artifact = codeOf(await captureFolder(folder, blobs), blobs);
-    if (signature === signatureOf(folder) && isSettled(signature)) {
+    if (isSettled(signature, now()) && isUnchanged(signature)) {
       known.set(folder, { signature, artifact });
-      results.saveCapture(folder, hash('sha256', signature), artifact);
+      results.saveCapture(folder, signatureText, artifact);
     }
     return artifact;
   };
-}
-
-/** Files of a card's folder that are not its code: the manifest, and what Python leaves behind. */
-function isCode(entry: TreeEntry): boolean {
-  return entry.path !== '_card.json' && !/(^|\/)__pycache__(\/|$)/.test(entry.path);
+  return {
+    capture: (folder) => {
+      const seen = known.get(folder);
+      return seen && isUnchanged(seen.signature) ? seen.artifact : freezeAnew(folder);
+    },
+    forget: () => known.clear(),
+  };
 }
 
 function codeOf(folder: ArtifactRef, blobs: BlobStore): ArtifactRef {
-  const entries = readTree(blobs, folder).entries.filter(isCode);
+  const entries = readTree(blobs, folder).entries.filter(({ path }) => isCode(path));
   const files = entries.filter((entry) => entry.kind === 'file');
   return {
     kind: 'directory',
@@ -54,23 +66,10 @@ function codeOf(folder: ArtifactRef, blobs: BlobStore): ArtifactRef {
   };
 }
 
-function signatureOf(folder: string): string {
+function sign(folder: string): CodeSignature {
   try {
-    return folderSignature(folder);
+    return signCode(folder);
   } catch (error) {
     throw new UserError('unreadable', `${folder} can’t be read: ${errorMessage(error)}`, { path: folder });
   }
 }
-
-/**
- * A file changed twice within one tick of the kernel's clock has one change time for both. So a signature stands for
- * the content only where the last change is some ticks ago.
- */
-function isSettled(signature: string, now: number = Date.now()): boolean {
-  const lines = signature.matchAll(/ ([0-9]+)$/gm);
-  for (const [, changedNs] of lines)
-    if (Number(BigInt(changedNs ?? 0) / 1_000_000n) > now - settledMs) return false;
-  return true;
-}
-
-const settledMs = 100;

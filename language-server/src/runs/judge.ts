@@ -3,14 +3,7 @@ import type { Reason } from '../../../protocol/src/engine.ts';
 import { permissionSentence, widening } from '../../../protocol/src/permissions.ts';
 import type { Accepted } from '../permissions/review.ts';
 import type { StoredResult } from '../store/resultRecords.ts';
-import {
-  cacheKey,
-  keyParts,
-  unkeyedSource,
-  type KeyEnvironment,
-  type KeyInput,
-  type KeyParts,
-} from './cacheKey.ts';
+import { keyOf, unkeyedSource, type KeyEnvironment, type KeyInput, type KeyParts } from './cacheKey.ts';
 import type { FrozenCard, Source } from './snapshot.ts';
 
 /** Where cards run. */
@@ -46,8 +39,7 @@ export type Verdict =
 export function judge(card: FrozenCard, inputs: readonly KeyInput[], context: JudgeContext): Verdict {
   const stop = gate(card, context);
   if (stop) return stop;
-  const parts = keyParts(card, inputs, context.place.environment);
-  const key = cacheKey(parts);
+  const { key, parts } = keyOf(card, inputs, context.place.environment);
   const ignored = context.ignoresCache(card.id) ? 'the cache was to be ignored' : unkeyedSource(card);
   const result = ignored === null ? context.find(key) : undefined;
   return result ? { kind: 'cached', key, result } : { kind: 'run', key, parts, ignored };

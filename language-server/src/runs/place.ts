@@ -4,6 +4,7 @@ import type { Reason } from '../../../protocol/src/engine.ts';
 import { errorMessage } from '../../../protocol/src/errors.ts';
 import type { IsolationReport } from '../../../protocol/src/runner.ts';
 import type { LocalRunner, RunnerInfo } from '../runners/local.ts';
+import type { KeyEnvironment } from './cacheKey.ts';
 import type { RunPlace } from './judge.ts';
 
 export interface PlaceOptions {
@@ -14,18 +15,28 @@ export interface PlaceOptions {
 
 /** Describes where cards run. The runner is asked, and so started, only where a sealed card needs it. */
 export function createPlace({ runner, jsFiles }: PlaceOptions): (needsSealed: boolean) => Promise<RunPlace> {
-  let jsVersion: string | undefined;
-  const js = () => ({ engine: (jsVersion ??= versionOf(jsFiles)) });
+  let jsEnvironment: KeyFacts | undefined;
+  const sealedEnvironments = new WeakMap<RunnerInfo, Map<string, KeyFacts>>();
+  const js = () => (jsEnvironment ??= { engine: versionOf(jsFiles) });
+  const sealed = (info: RunnerInfo, runtime: string) => {
+    const known = sealedEnvironments.get(info) ?? new Map<string, KeyFacts>();
+    const environment = known.get(runtime) ?? describe(info, runtime);
+    sealedEnvironments.set(info, known.set(runtime, environment));
+    return environment;
+  };
   return async (needsSealed) => {
     const info = needsSealed ? await ask(runner) : undefined;
     return {
       environment: (runtime) =>
-        runtime === 'js' ? js() : info && 'version' in info ? sealed(info, runtime) : {},
+        runtime === 'js' ? js() : info && 'version' in info ? sealed(info, runtime) : nowhere,
       sealedFault: !info ? null : 'fault' in info ? info.fault : isolationFault(info.isolation),
       interpreters: new Set(info && 'version' in info ? info.interpreters.map((each) => each.runtime) : []),
     };
   };
 }
+
+type KeyFacts = ReturnType<KeyEnvironment>;
+const nowhere: KeyFacts = {};
 
 /** Why sealed cards can't run on a machine with this report, with what mends it; null where they can. */
 export function isolationFault(report: IsolationReport): Reason | null {
@@ -50,7 +61,7 @@ async function ask(runner: Pick<LocalRunner, 'ready'>): Promise<RunnerInfo | { f
   }
 }
 
-function sealed(info: RunnerInfo, runtime: string): Readonly<Record<string, string>> {
+function describe(info: RunnerInfo, runtime: string): KeyFacts {
   const interpreter = info.interpreters.find((each) => each.runtime === runtime);
   return {
     platform: info.platform,

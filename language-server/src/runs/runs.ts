@@ -11,7 +11,8 @@ import { ActiveRun, type Clock } from './activeRun.ts';
 import type { RunPlace } from './judge.ts';
 import { planCards } from './plan.ts';
 import { Slots } from './slots.ts';
-import { freeze, type CaptureCode, type FrozenCard, type Snapshot } from './snapshot.ts';
+import type { CodeCapture } from './captureCode.ts';
+import { freeze, type FrozenCard, type Snapshot } from './snapshot.ts';
 import { createWhy } from './why.ts';
 
 /** What is told while runs go on. */
@@ -27,7 +28,7 @@ export interface RunsOptions {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly projects: Projects;
-  readonly capture: CaptureCode;
+  readonly code: CodeCapture;
   readonly accepted: (root: string) => Accepted;
   readonly isTrusted: () => boolean;
   /** What history hangs on: the project's scope, or its path where it has none. */
@@ -80,6 +81,7 @@ export class Runs {
       projectName: project.manifest?.name ?? '',
       startedAt: clock.now(),
     });
+    if (store.results.forgetRemoved()) this.#options.code.forget();
     try {
       const { snapshot, place } = await this.#prepare(project, cards);
       const chosen = cards && new Set(cards);
@@ -147,7 +149,8 @@ export class Runs {
     project: LoadedProject,
     cards: readonly string[] | undefined,
   ): Promise<{ snapshot: Snapshot; place: RunPlace }> {
-    const snapshot = await freeze(project, cards, this.#options.capture, this.#options.userFolder);
+    const { code, userFolder } = this.#options;
+    const snapshot = await freeze(project, cards, (folder) => code.capture(folder), userFolder);
     const needsSealed = snapshot.cards.some(({ runtime, fault }) => runtime !== 'js' && !fault);
     return { snapshot, place: await this.#options.place(needsSealed) };
   }
@@ -175,7 +178,7 @@ export class Runs {
   }
 
   #surroundings(seq: number): ConstructorParameters<typeof ActiveRun>[0] {
-    const { store, blobs, clock, runnerFor, accepted, isTrusted, events } = this.#options;
+    const { store, blobs, clock, code, runnerFor, accepted, isTrusted, events } = this.#options;
     return {
       store,
       slots: this.#slots,
@@ -184,6 +187,7 @@ export class Runs {
       accepted,
       isTrusted,
       hasBlob: (digest) => blobs.has(digest),
+      forgetCode: () => code.forget(),
       find: (key) => this.#find(key),
       onDelta: (cards) => {
         const summary = store.runs.summary(seq);

@@ -49,7 +49,7 @@ export interface Snapshot {
 }
 
 /** Freezes one card's folder and returns the frozen copy. Throws `UserError`. */
-export type CaptureCode = (folder: string) => Promise<ArtifactRef>;
+export type CaptureCode = (folder: string) => ArtifactRef | Promise<ArtifactRef>;
 
 /**
  * Freezes the chosen cards and everything that they need; all cards where `chosen` is absent. A card that can't be
@@ -68,11 +68,39 @@ export async function freeze(
   }
   const wiresTo = groupByTarget(project.graph.wires);
   const cards: FrozenCard[] = [];
+  const before = frozenOf(project);
   for (const id of chosenCards(project, chosen, wiresTo)) {
     const card = project.cards.get(id);
-    if (card) cards.push(await freezeCard(project, card, wiresTo.get(id) ?? [], capture, userFolder));
+    if (!card) continue;
+    const same = before.get(id);
+    const frozen =
+      same && !same.fault && (await sameCode(same, card, capture))
+        ? same
+        : await freezeCard(project, card, wiresTo.get(id) ?? [], capture, userFolder);
+    before.set(id, frozen);
+    cards.push(frozen);
   }
   return { root: project.root, projectName: project.manifest.name, cards };
+}
+
+/** The frozen cards of a project that has not changed since: only their code may have. */
+function frozenOf(project: LoadedProject): Map<string, FrozenCard> {
+  const known = frozenCards.get(project);
+  if (known) return known;
+  const cards = new Map<string, FrozenCard>();
+  frozenCards.set(project, cards);
+  return cards;
+}
+
+const frozenCards = new WeakMap<LoadedProject, Map<string, FrozenCard>>();
+
+async function sameCode(frozen: FrozenCard, card: LoadedCard, capture: CaptureCode): Promise<boolean> {
+  try {
+    const code = capture(card.folder);
+    return (code instanceof Promise ? await code : code).digest === frozen.code.digest;
+  } catch {
+    return false;
+  }
 }
 
 function groupByTarget(wires: readonly Wire[]): Map<string, Wire[]> {

@@ -61,6 +61,7 @@ export async function cleanStore(
   for (;;) {
     const left = database.transaction(() => {
       assertIdle(database);
+      database.run('update clean_ups set count = count + 1');
       if (lastRun !== newestRun(database)) {
         lastRun = newestRun(database);
         waiting = unusedBlobs(database, blobs);

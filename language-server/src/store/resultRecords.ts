@@ -18,18 +18,37 @@ const outputList = z.array(storedOutput);
 /** Results by cache key, the parts that each key was made of, and folders whose frozen copy is known. */
 export class ResultRecords {
   readonly #database: Database;
+  readonly #found = new Map<string, StoredResult>();
+  #cleanUps = -1;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /** The latest result for this key. */
+  /**
+   * Forgets what is kept in memory where anything was cleaned up since, by whichever engine. Asked once a run is
+   * recorded, which keeps clean-ups away until it ends. Returns true where something was forgotten.
+   */
+  forgetRemoved(): boolean {
+    const cleanUps = number(this.#database.get('select count from clean_ups') ?? {}, 'count');
+    if (cleanUps === this.#cleanUps) return false;
+    this.#cleanUps = cleanUps;
+    this.#found.clear();
+    return true;
+  }
+
+  /** A result for this key: the latest that this engine knows of. */
   find(key: string): StoredResult | undefined {
+    const known = this.#found.get(key);
+    if (known) return known;
     const row = this.#database.get(
       'select id, outputs_json from results where key = ? order by id desc limit 1',
       key,
     );
-    return row && toResult(row);
+    if (!row) return undefined;
+    const result = toResult(row);
+    this.#found.set(key, result);
+    return result;
   }
 
   byId(id: number): StoredResult | undefined {
@@ -38,6 +57,7 @@ export class ResultRecords {
   }
 
   add(key: string, outputs: readonly StoredOutput[]): number {
+    this.#found.delete(key);
     return this.#database.run(
       'insert into results (key, outputs_json) values (?, ?)',
       key,

@@ -55,6 +55,8 @@ const migrations: readonly string[] = [
   create table results (id integer primary key autoincrement, key text not null, outputs_json text not null);
   create index results_by_key on results (key, id);
   create table key_parts (key text primary key, parts_json text not null) without rowid;
+  create table clean_ups (count integer not null);
+  insert into clean_ups values (0);
   create table captures (folder text primary key, signature text not null, artifact_json text not null) without rowid;
 
   create table log_chunks (
