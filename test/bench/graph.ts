@@ -127,15 +127,16 @@ async function processRows(
   };
   await settleClock();
   ours();
-  const times = await measureInTurns(5, { ours, make, ...(snakemake ? { snakemake } : {}) });
+  const work: Record<string, () => unknown> = snakemake ? { ours, make, snakemake } : { ours, make };
+  const times = await measureInTurns(5, work);
   const row = (peerName: string, peer: number | undefined) =>
     peer === undefined
       ? missingRow(group, `${name}; peer ${peerName}`, '')
       : ratioRow(
-          { group, name: `${name}; peer ${peerName}`, ours: times.ours, peer, unit: 'ms', goal: '' },
+          { group, name: `${name}; peer ${peerName}`, ours: times['ours'] ?? NaN, peer, unit: 'ms', goal: '' },
           null,
         );
-  return [row('make', times.make), row('Snakemake', (times as { snakemake?: number }).snakemake)];
+  return [row('make', times['make']), row('Snakemake', times['snakemake'])];
 }
 
 /** A Snakemake project that has nothing to do; undefined where there is no Snakemake. */
