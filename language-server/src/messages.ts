@@ -64,6 +64,8 @@ export const problemTexts = {
     `${shown(value)} is outside what is allowed: ${allowed}.`,
   'too-long': (characters: number, limit: number) =>
     `This text has ${characters} characters; at most ${limit} are allowed. Shorten it.`,
+  'too-many-entries': (entries: number, limit: number) =>
+    `This list has ${entries} entries; at most ${limit} are allowed. Shorten it.`,
   'too-short': () => 'This may not be empty. Write something.',
   'bad-id': (id: string) =>
     `${shown(id)} is not an id. Ids begin with a small letter and go on with small letters, digits and “-”, at most 64 in all.`,
@@ -127,6 +129,8 @@ export const problemTexts = {
     `The folder ${shown(path)} can’t be read (${reason}). Check its permissions.`,
   'duplicate-card': (id: string, other: string) =>
     `There is a second card ${shown(id)} in ${shown(other)}. Rename one of the two folders.`,
+  'too-much-text': (limitBytes: number) =>
+    `The manifests of this project have more than ${limitBytes} bytes; the others are left out. Move data out of them.`,
   'too-many-cards': (limit: number) =>
     `This project has more than ${limit} cards; the others are left out. Split it.`,
   'missing-source': (path: string) =>

@@ -19,6 +19,11 @@ export const executionServicePattern = /^[a-z][a-z0-9-]{0,63}(:[^\s]{1,255})?$/;
 
 const id = z.string().check(z.regex(idPattern));
 
+/** The most entries of one list: what a person reviews and what is looked up stays within sight. */
+const longestList = 100;
+/** A list of at most `longestList`. */
+const list = <T extends z.ZodMiniType>(item: T) => z.array(item).check(z.maxLength(longestList));
+
 /** Gives a schema the text that hovers, completion and the generated JSON schemas show. */
 function about<T extends z.ZodMiniType>(description: string, schema: T): T {
   z.globalRegistry.add(schema, { description });
@@ -140,22 +145,22 @@ const vaultUse = z.strictObject({
 const cardPermissions = z.strictObject({
   network: about(
     'Hosts that the card may reach through the egress proxy, such as `api.example.org:443`. `true` is the whole network; absent is none.',
-    z.optional(z.union([z.boolean(), z.array(z.string().check(z.regex(hostPattern)))])),
+    z.optional(z.union([z.boolean(), list(z.string().check(z.regex(hostPattern)))])),
   ),
   sandbox: about(
     '`false` shows the card the project’s own files and shared folders. Its other walls stay.',
     z.optional(z.boolean()),
   ),
-  hostFolders: about('Folders of this computer that the card may see.', z.optional(z.array(hostFolder))),
+  hostFolders: about('Folders of this computer that the card may see.', z.optional(list(hostFolder))),
   environmentSources: about(
     'Environment sources of `sallyport.json` that the card uses, by id.',
-    z.optional(z.array(id)),
+    z.optional(list(id)),
   ),
   executionService: about(
     'Where the card runs. `local` is this computer.',
     z.optional(z.string().check(z.regex(executionServicePattern))),
   ),
-  vault: about('Vault values that the card gets as environment variables.', z.optional(z.array(vaultUse))),
+  vault: about('Vault values that the card gets as environment variables.', z.optional(list(vaultUse))),
 });
 export type CardPermissions = z.infer<typeof cardPermissions>;
 
@@ -209,9 +214,9 @@ export const projectManifest = z.strictObject({
   /** Folders of cards: relative paths whose last component may be `*`. */
   cards: about(
     'Folders of cards, relative to this file. The last part may be `*`: `cards/*`.',
-    z.array(pathPattern),
+    list(pathPattern),
   ),
-  apps: about('Folders of apps, relative to this file: `apps/*`.', z.optional(z.array(pathPattern))),
+  apps: about('Folders of apps, relative to this file: `apps/*`.', z.optional(list(pathPattern))),
   environmentSources: about(
     'Files that describe what cards may be given beyond the default, by id.',
     z.optional(z.record(id, z.strictObject({ file: about('A file of this project.', pathPattern.check()) }))),

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { limits } from '../../../protocol/src/limits.ts';
 import { findProjects } from '../project/findProjects.ts';
 import { projectFile } from '../project/findCards.ts';
 import { ProjectIndex } from '../project/projectIndex.ts';
@@ -77,6 +78,8 @@ export class Workspace {
     const path = pathOf(uri);
     const document = path === undefined ? undefined : this.#open.get(path);
     if (path === undefined || !document) return undefined;
+    // A text over the limit is one diagnostic and nothing else.
+    if (document.getText().length > limits.manifestBytes) return undefined;
     this.flush();
     const state = this.edited.stateOf(path);
     if (state && !state.loaded) this.edited.list();

@@ -23,25 +23,30 @@ export interface ProjectFacts {
   readonly sources: readonly SourceFile[];
 }
 
+/** Entries of one list that are looked at; a longer one is refused by the schema. */
+const mostEntries = 100;
+
 /** The rules of a project that its schema can't say and that need nothing but its own text. */
 export function checkProject(text: string, root: Node, report: Report): ProjectFacts {
   checkPatterns(text, at(root, 'apps'), report);
-  const sources = membersOf(at(root, 'environmentSources')).flatMap(({ value }) => {
-    const file = at(value, 'file');
-    const path = textOf(file);
-    if (!file || !path) return [];
-    const parts = insideParts(path);
-    if (parts) return [{ parts, path, at: spanOf(file) }];
-    report(problem('outside-folder', spanOf(file), [path]));
-    return [];
-  });
+  const sources = membersOf(at(root, 'environmentSources'))
+    .slice(0, mostEntries)
+    .flatMap(({ value }) => {
+      const file = at(value, 'file');
+      const path = textOf(file);
+      if (!file || !path) return [];
+      const parts = insideParts(path);
+      if (parts) return [{ parts, path, at: spanOf(file) }];
+      report(problem('outside-folder', spanOf(file), [path]));
+      return [];
+    });
   return { patterns: checkPatterns(text, at(root, 'cards'), report), sources };
 }
 
 function checkPatterns(text: string, list: Node | undefined, report: Report): CardPattern[] {
   const patterns: CardPattern[] = [];
   const seen = new Set<string>();
-  for (const item of itemsOf(list)) {
+  for (const item of itemsOf(list).slice(0, mostEntries)) {
     const pattern = textOf(item);
     if (!pattern) continue;
     const every = /(^|\/)\*\/?$/.test(pattern);

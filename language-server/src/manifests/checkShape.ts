@@ -82,6 +82,9 @@ function checkKey(
 function checkArray(text: string, node: Node, schema: Schema, report: Report): void {
   const items = itemsOf(node);
   if (items.length < (schema.minItems ?? 0)) report(problem('too-short', spanOf(node), []));
+  if (items.length > (schema.maxItems ?? Infinity)) {
+    report(problem('too-many-entries', spanOf(node), [items.length, schema.maxItems ?? 0]));
+  }
   if (schema.items) for (const item of items) checkShape(text, item, schema.items, report);
 }
 

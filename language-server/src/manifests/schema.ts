@@ -21,6 +21,7 @@ export interface Schema {
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
   readonly minItems?: number | undefined;
+  readonly maxItems?: number | undefined;
   readonly minimum?: number | undefined;
   readonly exclusiveMinimum?: number | undefined;
   readonly maximum?: number | undefined;

@@ -8,13 +8,17 @@ const mostNames = 8;
  */
 export function cyclePath(group: readonly string[], wires: readonly Wire[]): (from: string) => string {
   const circle = shortestCircle(group[0] ?? '', wires);
+  const placeOf = new Map(circle.map((card, index) => [card, index]));
+  const left = circle.length - mostNames;
   return (from) => {
-    const start = Math.max(0, circle.indexOf(from));
-    const turned = [...circle.slice(start), ...circle.slice(0, start)];
-    const left = turned.length - mostNames;
+    const start = placeOf.get(from) ?? 0;
+    const name = (step: number) => circle[(start + step) % circle.length] ?? '';
+    const first = Array.from({ length: Math.min(circle.length, mostNames) }, (_, step) => name(step));
     const names =
-      left > 1 ? [...turned.slice(0, mostNames - 1), `(${left} more)`, ...turned.slice(-1)] : turned;
-    return [...names, turned[0] ?? ''].join(' → ');
+      left > 1
+        ? [...first.slice(0, -1), `(${left} more)`, name(circle.length - 1)]
+        : circle.map((_, step) => name(step));
+    return [...names, name(0)].join(' → ');
   };
 }
 

@@ -22,6 +22,9 @@ import { isUnchanged, readManifest, type Signature } from './readManifest.ts';
 /** The text of a manifest in an editor, by absolute path, where it is open. */
 export type OpenText = (path: string) => string | undefined;
 
+/** Text of all manifests of a project together: checking it is bounded as checking one is. */
+const mostTextBytes = 32 * 1024 * 1024;
+
 /** A manifest as it was last read, by what tells whether to read it again. */
 interface Source<Checked> {
   /** Kept where the signature does not tell whether the text is still this one. */
@@ -30,6 +33,8 @@ interface Source<Checked> {
   /** Why there is no text. */
   readonly problem?: Problem;
   readonly checked: Checked;
+  /** UTF-16 units of the text. */
+  readonly size: number;
 }
 
 interface CardState {
@@ -54,6 +59,7 @@ export class ProjectState {
   #found: FoundCards = { cards: new Map(), duplicates: new Map(), problems: [] };
   #cards = new Map<string, CardState>();
   #loaded: LoadedProject | undefined;
+  #isTooMuch = false;
 
   constructor(root: string, openText: OpenText = () => undefined) {
     this.root = root;
@@ -79,11 +85,15 @@ export class ProjectState {
     const manifestChanged = source.checked !== this.#source?.checked;
     this.#source = source;
     const read = new Map<string, Source<CheckedCard>>();
+    let bytesLeft = mostTextBytes;
     this.#found = findCards(this.root, source.checked.facts.patterns, (path) => {
+      if (bytesLeft < 0) return false;
       const card = reread(path, this.#cardAt(path)?.source, this.#openText, checkCardText, unreadCard);
       if (card) read.set(path, card);
+      bytesLeft -= card?.size ?? 0;
       return card !== undefined;
     });
+    this.#isTooMuch = bytesLeft < 0;
     const cards = new Map<string, CardState>();
     let changed =
       manifestChanged || this.#found.cards.size !== this.#cards.size || this.#loaded === undefined;
@@ -134,6 +144,7 @@ export class ProjectState {
       ...checked.problems,
       ...this.#found.problems,
       ...missingSources(this.root, checked),
+      ...(this.#isTooMuch ? [problem('too-much-text', startOfFile, [mostTextBytes])] : []),
     ];
     if (!changed && this.#loaded && sameProblems(this.#loaded.problems, projectProblems)) return false;
     const nodes = new Map(
@@ -209,7 +220,7 @@ function reread<Checked>(
   }
   return before?.problem && isSame(before.problem, file.problem)
     ? { ...before, signature }
-    : { text: undefined, signature, problem: file.problem, checked: unread(file.problem) };
+    : { text: undefined, signature, problem: file.problem, checked: unread(file.problem), size: 0 };
 }
 
 function fromText<Checked>(
@@ -224,6 +235,7 @@ function fromText<Checked>(
     text: signature?.key === undefined ? text : undefined,
     signature,
     checked: isTooLarge ? unread(tooLarge()) : check(text),
+    size: isTooLarge ? 0 : text.length,
   };
 }
 
