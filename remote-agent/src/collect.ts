@@ -149,7 +149,7 @@ function findUnexpected(folder: OpenedFolder, ports: ReadonlySet<string>): Outpu
     if (name !== undefined && ports.has(name)) continue;
     if (problems.length < unexpectedShown) {
       problems.push({
-        port: showName(raw).slice(0, 255),
+        port: showName(raw).slice(0, 255).toWellFormed(),
         kind: 'unexpected',
         detail: 'no output port has this name',
       });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import type { EgressRecord } from '../../../protocol/src/runner.ts';
 import { createEgressProxy, type EgressBounds, type EgressProxy } from '../../../remote-agent/src/egress.ts';
 import { systemNetwork, type EgressNetwork } from '../../../remote-agent/src/egressDial.ts';
@@ -98,8 +99,13 @@ describe('egress', () => {
     clients.push(tunnel);
     return tunnel;
   };
-  const only = (): EgressRecord => {
-    assert.equal(records.length, 1, JSON.stringify(records));
+  /** The record of an answered request may come a moment after its answer. */
+  const recorded = async (count: number): Promise<void> => {
+    await until(() => records.length >= count);
+    assert.equal(records.length, count, JSON.stringify(records));
+  };
+  const only = async (): Promise<EgressRecord> => {
+    await recorded(1);
     return records[0]!;
   };
 
@@ -110,7 +116,7 @@ describe('egress', () => {
       assert.match(got, /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n/);
       assert.match(got, /hello/);
       assert.equal(seen[0]?.line, 'GET /a?b=c');
-      const { sentBytes, receivedBytes, address, ...record } = only();
+      const { sentBytes, receivedBytes, address, ...record } = await only();
       assert.deepEqual(record, {
         jobId: 'job-1',
         at: 1_700_000_000_000,
@@ -204,6 +210,7 @@ describe('egress', () => {
       const got = await exchange(path, get('http://allowed.com/'));
       const location = /Location: (.*)\r\n/.exec(got)![1]!;
       assert.match(await exchange(path, get(location)), /^HTTP\/1\.1 403 /);
+      await recorded(2);
       assert.deepEqual(
         records.map(({ host, verdict }) => `${host} ${verdict}`),
         ['allowed.com allowed', '169.254.169.254 refused'],
@@ -218,7 +225,7 @@ describe('egress', () => {
         return { status: 200 };
       };
       assert.match(await exchange(path, get('http://allowed.com/')), /^HTTP\/1\.1 502 /);
-      assert.equal(only().verdict, 'failed');
+      assert.equal((await only()).verdict, 'failed');
     });
 
     it('[EGRESS-05] takes no other protocol from the far side', async () => {
@@ -244,8 +251,7 @@ describe('egress', () => {
       tunnel.end(Buffer.alloc(1_000_000, 'x'));
       await once(tunnel, 'end');
       assert.equal(got, 1_000_000);
-      await until(() => records.length === 1);
-      const { method, verdict, sentBytes, receivedBytes, port } = only();
+      const { method, verdict, sentBytes, receivedBytes, port } = await only();
       assert.deepEqual(
         [method, verdict, sentBytes, receivedBytes, port],
         ['CONNECT', 'allowed', 1e6, 1e6, 443],
@@ -277,7 +283,7 @@ describe('egress', () => {
         const got = await exchange(path, `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\nGET /`);
         assert.match(got, /^HTTP\/1\.1 403 /);
         assert.deepEqual([resolved, opened], [[], []]);
-        assert.equal(only().verdict, 'refused');
+        assert.equal((await only()).verdict, 'refused');
       });
     }
 
@@ -354,7 +360,7 @@ describe('egress', () => {
     it('that does not exist is a failure and no refusal', async () => {
       const path = await start(['gone.com']);
       assert.match(await exchange(path, get('http://gone.com/')), /^HTTP\/1\.1 502 [^]*ENOTFOUND/);
-      assert.equal(only().verdict, 'failed');
+      assert.equal((await only()).verdict, 'failed');
     });
 
     it('is given up on when no answer comes', async () => {
@@ -414,7 +420,7 @@ describe('egress', () => {
       socket.write('GET http://allowed.com/ HTTP/1.1\r\nHost: allowed.com\r\n');
       socket.resume();
       await once(socket, 'close');
-      assert.equal(only().verdict, 'refused');
+      assert.equal((await only()).verdict, 'refused');
     });
   });
 
@@ -449,7 +455,7 @@ describe('egress', () => {
       answerName([publicAddress]);
       await asking;
       assert.deepEqual(opened, []);
-      assert.equal(only().verdict, 'failed');
+      assert.equal((await only()).verdict, 'failed');
     });
 
     it('of a client ends the connection to the outside', async () => {
@@ -471,6 +477,7 @@ describe('egress', () => {
   it('[EGRESS-06] records a flood up to its bound, and says at the end that it refused the rest', async () => {
     const path = await start(['allowed.com'], { requests: 5 });
     for (let count = 0; count < 9; count += 1) await exchange(path, get('http://allowed.com/'));
+    await recorded(5);
     assert.deepEqual(
       records.map(({ verdict }) => verdict),
       [...Array<string>(4).fill('allowed'), 'refused'],
@@ -489,6 +496,79 @@ describe('egress', () => {
     for (const text of [...unread, ...unread]) await exchange(path, text);
     assert.equal(records.length, 3);
     assert.match(records[0]!.reason, /: \/$/);
+  });
+
+  it('[EGRESS-06] serves many at once and forgets none', async () => {
+    const path = await start(['allowed.com']);
+    const urls = Array.from(
+      { length: 100 },
+      (_, index) => `http://${index % 2 ? 'allowed' : 'evil'}.com/${index}`,
+    );
+    const answers = await Promise.all(urls.map((url) => exchange(path, get(url))));
+    assert.deepEqual(
+      answers.map((text) => text.slice(9, 12)),
+      urls.map((_, index) => (index % 2 ? '200' : '403')),
+    );
+    await recorded(100);
+    assert.equal(seen.length, 50);
+  });
+
+  it('[EGRESS-01] reaches nothing else and stays up, whatever is sent to it', async () => {
+    const path = await start(['allowed.com'], { headersMs: 200, idleMs: 200, requests: 1_000_000 });
+    const piece = fc.constantFrom(
+      ...[
+        'GET ',
+        'POST ',
+        'CONNECT ',
+        'PRI ',
+        'http://',
+        'https://',
+        'allowed.com',
+        'evil.com',
+        '127.0.0.1',
+        '[::1]',
+      ],
+      ...[
+        ':80',
+        ':443',
+        ':0',
+        '@',
+        '/',
+        ' ',
+        ' HTTP/1.1',
+        ' HTTP/1.0',
+        '\r\n',
+        '\r\n\r\n',
+        '\n',
+        '\0',
+        '\r',
+        '\t',
+      ],
+      ...[
+        'Host: allowed.com',
+        'Host: evil.com',
+        'Content-Length: 5',
+        'Transfer-Encoding: chunked',
+        '0\r\n\r\n',
+      ],
+      ...['Connection: close', 'Upgrade: h2c', 'Expect: 100-continue', '\xff', '%00', '#', '?', '\\'],
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(piece, fc.string()), { maxLength: 12 }), async (pieces) => {
+        const socket = connect(path);
+        clients.push(socket);
+        socket.on('error', () => undefined).resume();
+        socket.end(pieces.join(''), 'latin1');
+        await once(socket, 'close');
+      }),
+      { numRuns: 300 },
+    );
+    assert.deepEqual(new Set([...resolved, 'allowed.com']), new Set(['allowed.com']));
+    assert.ok(
+      opened.every((each) => [`${publicAddress}:80`, `${publicAddress}:443`].includes(each)),
+      opened.join(),
+    );
+    assert.match(await exchange(path, get('http://allowed.com/')), /^HTTP\/1\.1 200 /);
   });
 
   it('closes without ever having listened, and twice', async () => {
