@@ -25,7 +25,7 @@ export function registerEngineLife(services: Services): Disposable {
       if (presence.isPresent) quietly('Failed to list the projects', projects.projects());
     } else if (state === 'gave-up') {
       projects.forget(true);
-      void notifier.show(notices.engineGaveUp(restartLimits.deaths, restartLimits.windowMinutes));
+      notifier.show(notices.engineGaveUp(restartLimits.deaths, restartLimits.windowMinutes));
     } else if (wasRunning) {
       projects.forget(false);
     }
@@ -41,14 +41,14 @@ export function registerEngineLife(services: Services): Disposable {
     presence.onDidChange(onPresence),
     engine.on('engine/notice', ({ code, message }) => {
       log.warn(`${code}: ${message}`);
-      void notifier.show(notices.engineNotice(message));
+      notifier.show(notices.engineNotice(message));
     }),
     workspace.onDidGrantWorkspaceTrust(() =>
       quietly('Failed to tell of trust', engine.notify('trust/set', { trusted: true })),
     ),
     commands.register('sallyport.restartEngine', async () => {
       await engine.restart();
-      void notifier.show(notices.engineRestarted());
+      notifier.show(notices.engineRestarted());
     }),
     commands.register('sallyport.showLog', () => log.show()),
   );

@@ -90,7 +90,7 @@ export async function openLanguageClient(
 }
 
 /** How long an engine that was asked to end may take to put its records away. */
-const stopTimeoutMs = 3000;
+const stopTimeoutMs = 6000;
 
 /** Says what goes wrong in the log alone: the words for a person come from `messages.ts`. */
 class QuietLanguageClient extends LanguageClient {

@@ -1,38 +1,42 @@
 import { window } from 'vscode';
+import { UserError } from '../../protocol/src/errors.ts';
 import type { Log } from './log.ts';
 import { errorNotice, type Notice } from './messages.ts';
-import { UserError } from '../../protocol/src/errors.ts';
 
-/** Shows notices. What is no `UserError` goes to the log with its causes and is shown as one general sentence. */
+/** Shows notices without waiting for a person: a command is done when it has said what there is to say. */
 export interface Notifier {
-  /** Resolves when the notice is gone and its action, if a person chose it, has run. */
-  show(notice: Notice): Promise<void>;
-  /** A cancel shows nothing. */
-  showError(error: unknown): Promise<void>;
+  /** Its action runs when a person chooses it. */
+  show(notice: Notice): void;
+  /**
+   * What is no `UserError` goes to the log with its causes and is shown as one general sentence. A cancel shows nothing.
+   */
+  showError(error: unknown): void;
 }
 
 export function createNotifier(
   log: Log,
   runCommand: (id: string, ...args: unknown[]) => Promise<void>,
 ): Notifier {
-  const show = async (notice: Notice): Promise<void> => {
-    const { text, action } = notice;
+  const ask = async ({ severity, text, action }: Notice): Promise<void> => {
     const buttons = action ? [action.title] : [];
     const chosen = await {
       info: () => window.showInformationMessage(text, ...buttons),
       warning: () => window.showWarningMessage(text, ...buttons),
       error: () => window.showErrorMessage(text, ...buttons),
-    }[notice.severity]();
+    }[severity]();
     if (action && chosen === action.title) await runCommand(action.command, ...(action.args ?? []));
+  };
+  const show = (notice: Notice): void => {
+    ask(notice).catch((error: unknown) => log.error('Failed to show a notice', error));
   };
   return {
     show,
-    showError: async (error) => {
+    showError: (error) => {
       const notice = errorNotice(error);
       if (!notice) return;
       if (!(error instanceof UserError) || error.code === 'internal') log.error('Failed', error);
       else log.warn(`${error.code}: ${error.message}`);
-      await show(notice);
+      show(notice);
     },
   };
 }

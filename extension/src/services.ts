@@ -41,7 +41,7 @@ export function createServices(context: ExtensionContext): { services: Services;
   const log = createLog();
   const commands: CommandRegistry = new CommandRegistry((id, error) => {
     log.info(`${id} did not finish`);
-    void notifier.showError(error);
+    notifier.showError(error);
   });
   const notifier = createNotifier(log, (id, ...args) => commands.runBuiltin(id, ...args));
   const open: OpenConnection = async (events) => {

@@ -152,8 +152,18 @@ export const Uri = {
   joinPath: (base: { path: string }, ...more: string[]) => Uri.file([base.path, ...more].join('/')),
 };
 export class FileSystemError extends Error {}
-export class RelativePattern {}
-export class CancellationTokenSource {}
+export class RelativePattern {
+  readonly pattern: string;
+  constructor(_base: unknown, pattern: string) {
+    this.pattern = pattern;
+  }
+}
+export class CancellationTokenSource {
+  isCancelled = false;
+  cancel(): void {
+    this.isCancelled = true;
+  }
+}
 export const FileType = { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 } as const;
 export const ProgressLocation = { Window: 10, Notification: 15 } as const;
 export const QuickPickItemKind = { Separator: -1, Default: 0 } as const;

@@ -18,7 +18,7 @@ export function watchWaitingPermissions(store: ProjectStore, notifier: Notifier)
       const before = told.get(project.root) ?? new Set();
       told.set(project.root, waiting);
       if ([...waiting].every((each) => before.has(each))) continue;
-      void notifier.show(notices.permissionsWaiting(project.name, project.root, waiting.size));
+      notifier.show(notices.permissionsWaiting(project.name, project.root, waiting.size));
     }
   };
   const subscriptions = [

@@ -28,7 +28,7 @@ export function registerApprovals(services: Services): Disposable {
             key,
           })),
       );
-      if (items.length === 0) return notifier.show(notices.nothingToRevoke(name));
+      if (items.length === 0) { notifier.show(notices.nothingToRevoke(name)); return; }
       const named = items.find((item) => item.card === target.card && item.key === target.permissionKey);
       const options = {
         title: choose.revokeTitle(root),
@@ -42,7 +42,7 @@ export function registerApprovals(services: Services): Disposable {
         card: chosen.card,
         key: chosen.key,
       });
-      await notifier.show(revoked ? notices.permissionRevoked(chosen.title) : notices.nothingToRevoke(name));
+      notifier.show(revoked ? notices.permissionRevoked(chosen.title) : notices.nothingToRevoke(name));
     }),
   );
 }

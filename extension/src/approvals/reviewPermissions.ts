@@ -39,18 +39,18 @@ export class PermissionReviewer {
     const review = await this.#engine.call('permissions/review', { root });
     const lines = reviewLines(review);
     if (lines.asked.length + lines.accepted.length === 0)
-      return this.#notifier.show(notices.nothingToReview(project.name));
-    if (review.scope === null) return this.#notifier.show(notices.noPersistentScope(root));
+      { this.#notifier.show(notices.nothingToReview(project.name)); return; }
+    if (review.scope === null) { this.#notifier.show(notices.noPersistentScope(root)); return; }
     const selected = await pickPermissions(root, lines, this.#reports);
     if (!selected) return;
     const accepted = toAccepted(selected);
-    if (accepted.length === 0) return this.#notifier.show(notices.nothingAccepted());
+    if (accepted.length === 0) { this.#notifier.show(notices.nothingAccepted()); return; }
     try {
       const answer = await this.#engine.call('permissions/accept', { root, digest: review.digest, accepted });
-      void this.#notifier.show(notices.permissionsAccepted(answer.accepted));
+      this.#notifier.show(notices.permissionsAccepted(answer.accepted));
     } catch (error) {
       if (!(error instanceof UserError) || error.code !== 'conflict') throw error;
-      void this.#notifier.show(notices.reviewChanged(root));
+      this.#notifier.show(notices.reviewChanged(root));
     }
   }
 }

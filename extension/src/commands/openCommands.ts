@@ -18,8 +18,8 @@ export function registerOpenCommands(services: Services): Disposable {
       const project = await picker.project(target);
       const card = await picker.card(project, target);
       if (card) await act(project, card, target.runId);
-      else if (target.card !== undefined) await notifier.show(notices.unknownCard(target.card));
-      else await notifier.show(notices.noCards(project.name));
+      else if (target.card !== undefined) notifier.show(notices.unknownCard(target.card));
+      else notifier.show(notices.noCards(project.name));
     };
 
   return together(
@@ -30,7 +30,7 @@ export function registerOpenCommands(services: Services): Disposable {
     commands.register(
       'sallyport.openCode',
       withCard(async (_project, card) => {
-        if (card.entryPath === null) await notifier.show(notices.noCode(card.title));
+        if (card.entryPath === null) notifier.show(notices.noCode(card.title));
         else await openFile(card.entryPath);
       }),
     ),
@@ -38,7 +38,7 @@ export function registerOpenCommands(services: Services): Disposable {
       'sallyport.whyRunAgain',
       withCard(async (_project, card, runId) => {
         const run = runId ?? card.status?.runId;
-        if (run === undefined) return notifier.show(notices.cardHasNotRun(card.title));
+        if (run === undefined) { notifier.show(notices.cardHasNotRun(card.title)); return; }
         const { changes } = await engine.call('run/why', { runId: run, card: card.id });
         const report = whyReport(card.title, changes);
         await reports.show(report.title, report.text);

@@ -22,13 +22,12 @@ export function registerRunCommands(services: Services): Disposable {
     const project = await trustedProject(target);
     const card = await picker.card(project, target);
     if (card) await runs.start(project, { cards: [card.id], ignoreCache });
-    else if (target.card !== undefined) await notifier.show(notices.unknownCard(target.card));
-    else await notifier.show(notices.noCards(project.name));
+    else if (target.card !== undefined) notifier.show(notices.unknownCard(target.card));
+    else notifier.show(notices.noCards(project.name));
   };
   const runAll = async (target: CommandTarget, ignoreCache: boolean): Promise<void> => {
     const project = await trustedProject(target);
-    if (project.cards.length === 0 && project.problems === 0)
-      await notifier.show(notices.noCards(project.name));
+    if (project.cards.length === 0 && project.problems === 0) notifier.show(notices.noCards(project.name));
     else await runs.start(project, { ignoreCache });
   };
 
@@ -52,7 +51,7 @@ export function registerRunCommands(services: Services): Disposable {
       const running = projects.running;
       const chosen: RunSummary | undefined =
         running.find((run) => run.runId === runId) ?? (await pickRunning(running));
-      if (!chosen || !(await runs.cancel(chosen.runId))) await notifier.show(notices.nothingRunning());
+      if (!chosen || !(await runs.cancel(chosen.runId))) notifier.show(notices.nothingRunning());
     }),
   );
 }

@@ -48,7 +48,7 @@ export function openPagePanel(
   panel.onDidDispose(() => transport.dispose());
   openShell(panel, 'page', services.extensionUri, files).catch((error: unknown) => {
     panel.dispose();
-    void services.notifier.showError(error);
+    services.notifier.showError(error);
   });
   return panel;
 }

@@ -41,7 +41,7 @@ export function registerPanels(services: PanelServices): Disposable {
   const fill = (panel: WebviewPanel, kind: 'canvas' | 'run') => {
     openShell(panel, kind, extensionUri, files).catch((error: unknown) => {
       panel.dispose();
-      void services.notifier.showError(error);
+      services.notifier.showError(error);
     });
   };
   const create = (type: string, title: string, column: ViewColumn) =>

@@ -75,7 +75,7 @@ export class RunStarter {
     }
     const { summary, cards } = await this.#engine.call('run/get', { runId });
     const notice = endNotice(summary, cards);
-    if (notice) await this.#notifier.show(notice);
+    if (notice) this.#notifier.show(notice);
   }
 
   async #showProgress(runId: string, project: ProjectView, end: Promise<void>): Promise<void> {
@@ -110,7 +110,7 @@ export class RunStarter {
     try {
       return (await this.#engine.call('run/cancel', { runId })).found;
     } catch (error) {
-      await this.#notifier.showError(error);
+      this.#notifier.showError(error);
       return false;
     }
   }

@@ -32,22 +32,23 @@ describe('commands', () => {
   });
 
   it('show a cancel as nothing', async () => {
-    await notifier.showError(new UserError('cancelled', ''));
+    notifier.showError(new UserError('cancelled', ''));
     assert.deepEqual(stub.shown, []);
   });
 
   it('show an error that is no UserError as one general sentence and log it', async () => {
-    await notifier.showError(new TypeError('secret detail'));
+    notifier.showError(new TypeError('secret detail'));
     assert.equal(stub.shown.length, 1);
     assert.doesNotMatch(stub.shown[0]?.text ?? '', /secret detail/);
     assert.equal(logged.length, 1);
   });
 
   it('run the action that a person presses, and only then', async () => {
-    await notifier.showError(new UserError('closed', ''));
+    notifier.showError(new UserError('closed', ''));
     assert.deepEqual(run, []);
     stub.answer = 'Restart Engine';
-    await notifier.showError(new UserError('closed', ''));
+    notifier.showError(new UserError('closed', ''));
+    await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(run, ['sallyport.restartEngine']);
   });
 });

@@ -106,7 +106,11 @@ describe('the manifest and the code', () => {
 
 describe('the manifest', () => {
   it('starts the extension only where a project is, or on its own views and commands', () => {
-    assert.deepEqual(manifest.activationEvents, ['workspaceContains:sallyport.json']);
+    assert.deepEqual(manifest.activationEvents, [
+      'workspaceContains:sallyport.json',
+      'onWebviewPanel:sallyport.canvas',
+      'onWebviewPanel:sallyport.run',
+    ]);
   });
 
   it('runs beside the workspace, looks without trust, and needs a disk', () => {

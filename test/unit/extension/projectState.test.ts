@@ -19,8 +19,8 @@ describe('projectState', () => {
     const project = makeProject({ cards: [makeCard(), makeCard({ id: 'means' })] });
     const state = withDelta(withProjects(emptyState, [project]), delta());
     assert.equal(state.projects[0]?.cards[0]?.status?.state, 'done');
-    assert.equal(state.projects[0]?.cards[1]?.status, null);
-    assert.equal(state.projects[0]?.runId, 'r1');
+    assert.equal(state.projects[0].cards[1]?.status, null);
+    assert.equal(state.projects[0].runId, 'r1');
     assert.equal(runningRuns(state).length, 1);
   });
 

@@ -40,8 +40,8 @@ function makeHarness(accept: () => Promise<unknown> = async () => ({ accepted: 1
     on: () => ({ dispose: () => undefined }),
   } as unknown as Engine;
   const notifier = {
-    show: async (notice: Notice) => void shown.push(notice),
-    showError: async () => undefined,
+    show: (notice: Notice) => void shown.push(notice),
+    showError: () => undefined,
   };
   const reviewer = new PermissionReviewer(engine, reports, notifier);
   return { reviewer, reports, calls, shown, opened };

@@ -1,0 +1,1 @@
+echo "It ran after a person said yes." > "$SALLYPORT_OUTPUTS/answer"

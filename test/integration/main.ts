@@ -1,0 +1,26 @@
+import Mocha from 'mocha';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineLazyTests } from './lazyTests.ts';
+
+/**
+ * Runs everything in real VS Code. With arguments only the files that they name (`tiny`, `sample`, …). The last line is
+ * `N passed, N failed`; evidence of failures is under test/artifacts/.
+ */
+const files = ['tiny', 'sample', 'restricted', 'vsix'];
+const chosen = process.argv.slice(2).filter((each) => !each.startsWith('--'));
+const bail = process.argv.includes('--bail');
+const wanted = (name: string) => chosen.length === 0 || chosen.includes(name);
+
+rmSync(join(import.meta.dirname, '../artifacts/vscode'), { recursive: true, force: true });
+const mocha = new Mocha({ ui: 'bdd', timeout: 90_000, reporter: 'spec', slow: 20_000, bail });
+mocha.suite.emit('pre-require', globalThis, '', mocha);
+if (wanted('lazy')) await defineLazyTests();
+for (const name of files.filter(wanted)) mocha.addFile(join(import.meta.dirname, `${name}.test.ts`));
+await mocha.loadFilesAsync();
+const { stats } = await new Promise<Mocha.Runner>((resolve) => {
+  const runner = mocha.run(() => resolve(runner));
+});
+const failures = stats?.failures ?? 1;
+console.log(`${stats?.passes ?? 0} passed, ${failures} failed`);
+process.exit(failures > 0 ? 1 : 0);

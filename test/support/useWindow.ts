@@ -1,0 +1,80 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import type { Browser } from 'playwright-core';
+import { copyOfProject, hostBundle, packedExtension, stagedExtension } from './stagedExtension.ts';
+import { startVscodeServer, type VscodeServer } from './vscodeServer.ts';
+import { launchChromium, VscodeWindow } from './vscodeWindow.ts';
+
+export interface UsedWindow {
+  readonly window: VscodeWindow;
+  /** The copy of the project that is open. */
+  readonly folder: string;
+}
+
+/**
+ * One window for all tests of a suite: a server with a fresh data folder, a copy of the project, the staged extension
+ * with a bridge, or the installed VSIX without one. Evidence is kept for every test that fails.
+ */
+export function useWindow(
+  project: string,
+  options: { readonly hasTrust?: boolean; readonly isInstalled?: boolean } = {},
+): () => UsedWindow {
+  let used: UsedWindow | undefined;
+  let server: VscodeServer | undefined;
+  let browser: Browser | undefined;
+  let removeProject: (() => Promise<void>) | undefined;
+  const bridgeFile = join(tmpdir(), `sallyport-bridge-${randomUUID()}.json`);
+
+  before(async function () {
+    this.timeout(240_000);
+    const copy = await copyOfProject(project);
+    removeProject = copy.remove;
+    browser = await launchChromium();
+    if (options.isInstalled) {
+      const { vsixPath } = await packedExtension();
+      server = await startVscodeServer(
+        { hasTrust: options.hasTrust ?? false, isTestDriver: false },
+        vsixPath,
+      );
+      used = {
+        window: await VscodeWindow.open(browser, server, { folder: copy.folder }),
+        folder: copy.folder,
+      };
+      return;
+    }
+    const [extension, tests] = await Promise.all([stagedExtension(), hostBundle('bridge')]);
+    server = await startVscodeServer({
+      hasTrust: options.hasTrust ?? false,
+      isTestDriver: true,
+      env: { SALLYPORT_TEST_BRIDGE: bridgeFile },
+    });
+    const window = await VscodeWindow.open(browser, server, {
+      folder: copy.folder,
+      extension,
+      tests,
+      bridgeFile,
+    });
+    used = { window, folder: copy.folder };
+  });
+
+  afterEach(async function () {
+    const { currentTest } = this;
+    if (currentTest?.state === 'failed' && used)
+      await used.window.keepEvidence(currentTest.fullTitle().replace(/[^A-Za-z0-9]+/g, '-'));
+  });
+
+  after(async function () {
+    this.timeout(60_000);
+    await browser?.close();
+    await server?.stop();
+    await removeProject?.();
+    rmSync(bridgeFile, { force: true });
+  });
+
+  return () => {
+    if (!used) throw new Error('the window is not open yet');
+    return used;
+  };
+}
