@@ -64,6 +64,8 @@ export class SealedFrame {
     element.addEventListener('load', () => this.#handOver(), { once: true });
     element.addEventListener('pointerenter', () => void this.ping());
     element.addEventListener('focus', () => void this.ping());
+    // The shell's policy stops a frame that navigates. The report does not say which frame, so every open one goes.
+    document.addEventListener('securitypolicyviolation', this.#onViolation);
     this.#element = element;
     this.#timer = window.setTimeout(() => this.#close('silent', ''), openingMs);
     container.append(element);
@@ -93,14 +95,24 @@ export class SealedFrame {
     }
   }
 
-  /** Removes the frame, hung or not. */
+  /** Removes the frame, hung or not. No state follows. */
   dispose(): void {
+    this.#state = { kind: 'closed', reason: 'left', detail: '' };
+    this.#takeDown();
+  }
+
+  #takeDown(): void {
     window.clearTimeout(this.#timer);
+    document.removeEventListener('securitypolicyviolation', this.#onViolation);
     const channel = this.#channel;
     this.#channel = undefined;
     channel?.close();
     this.#element.remove();
   }
+
+  readonly #onViolation = (event: SecurityPolicyViolationEvent): void => {
+    if (event.effectiveDirective === 'frame-src') this.#close('left', '');
+  };
 
   #isShown(): boolean {
     return this.#state.kind === 'drawn' || this.#state.kind === 'hung';
@@ -171,7 +183,7 @@ export class SealedFrame {
 
   #close(reason: ClosedReason, detail: string): void {
     if (this.#state.kind === 'closed') return;
-    this.dispose();
+    this.#takeDown();
     this.#enter({ kind: 'closed', reason, detail });
   }
 
