@@ -69,8 +69,11 @@ export function startServer({ connection, createServices }: ServerOptions): { di
 
   const publishProject = (root: string) => {
     const state = workspace.edited.stateOf(join(root, projectFile));
-    const found = state?.loaded && projectDiagnostics(state.loaded, (path) => state.linesOf(path));
-    publisher.publish(root, found ?? new Map());
+    const project = state?.root === root ? state.loaded : undefined;
+    publisher.publish(
+      root,
+      project && state ? projectDiagnostics(project, (path) => state.linesOf(path)) : new Map(),
+    );
   };
 
   const publishLoose = (path: string): void => {
@@ -124,7 +127,10 @@ export function startServer({ connection, createServices }: ServerOptions): { di
     if (client.workspace?.workspaceFolders) {
       connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) => {
         for (const folder of added) addFolder(folder.uri);
-        for (const { root } of workspace.edited.list()) publishProject(root);
+        for (const { root } of workspace.edited.list()) {
+          publishProject(root);
+          notify('project/changed', { root });
+        }
         for (const folder of removed) {
           const path = pathOf(folder.uri);
           if (path !== undefined) workspace.removeFolder(path);
