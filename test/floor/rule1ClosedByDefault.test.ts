@@ -67,7 +67,7 @@ describe('floor rule 1: closed by default', function () {
 
   it('the environment holds what docs/formats.md names, the words for paths and language, and nothing of the engine’s [FLOOR-01]', () => {
     const known =
-      /^(PATH|HOME|TMPDIR|LANG|LC_[A-Z]+|PWD|SHLVL|_|OLDPWD|SALLYPORT_[A-Z]+|PYTHON[A-Z]+|NODE_PATH)$/;
+      /^(PATH|HOME|USER|LOGNAME|TMPDIR|LANG|LC_[A-Z]+|PWD|SHLVL|_|OLDPWD|SALLYPORT_[A-Z]+|PYTHON[A-Z]+|NODE_PATH)$/;
     assert.deepEqual(
       seen.environment.filter((name) => !known.test(name) || name === 'SALLYPORT_TEST_SECRET'),
       [],

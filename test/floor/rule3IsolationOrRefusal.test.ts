@@ -18,6 +18,7 @@ const bubblewrap = '/usr/bin/bwrap';
 
 interface BrokenMachine {
   readonly title: string;
+  readonly needsRoot: boolean;
   /** Makes the place in which the runner is started; `folder` is empty and removed afterwards. */
   readonly prepare: (folder: string) => RangeOptions;
 }
@@ -26,6 +27,7 @@ interface BrokenMachine {
 function withProgram(title: string, write: (file: string, real: string) => void): BrokenMachine {
   return {
     title,
+    needsRoot: true,
     prepare: (folder) => {
       const file = path.join(folder, 'bwrap');
       const real = path.join(folder, 'real-bwrap');
@@ -91,6 +93,7 @@ const brokenMachines: readonly BrokenMachine[] = [
   leavingOut('the empty environment', `${without('--clearenv')}\nos.environ["LEFT"] = "over"`),
   {
     title: 'the kernel gives no user name spaces, as in a container that forbids them',
+    needsRoot: false,
     prepare: () => ({
       wrapper: [bubblewrap, '--unshare-user', '--disable-userns', '--dev-bind', '/', '/', '--'],
     }),
@@ -106,7 +109,8 @@ describe('floor rule 3: isolation or refusal', function () {
   beforeEach(() => (folder = mkdtempSync(path.join(tmpdir(), 'sallyport-broken-'))));
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('on a whole machine, reached in the same way, the card runs sealed (control)', async () => {
+  it('on a whole machine, reached in the same way, the card runs sealed (control)', async function () {
+    onlyRoot(this);
     const range = await openRange({ wrapper: [bubblewrap, '--dev-bind', '/', '/', '--'] });
     try {
       const { outcome, evidence, report } = await range.sealed(card);
@@ -120,7 +124,8 @@ describe('floor rule 3: isolation or refusal', function () {
   });
 
   for (const machine of brokenMachines) {
-    it(`refuses every card where ${machine.title} [FLOOR-03]`, async () => {
+    it(`refuses every card where ${machine.title} [FLOOR-03]`, async function () {
+      if (machine.needsRoot) onlyRoot(this);
       const range = await openRange(machine.prepare(folder));
       try {
         const { isolation } = range.client.hello;
@@ -170,6 +175,13 @@ describe('floor rule 3: isolation or refusal', function () {
     }
   });
 });
+
+/** To anybody else, files in a mount name space of their own seem to be nobody's: refused too, but for that reason. */
+function onlyRoot(test: Mocha.Context): void {
+  if (process.getuid?.() === 0) return;
+  console.log('      (left out: only root can put another program in the place of bubblewrap)');
+  test.skip();
+}
 
 function readMarker(marker: string): string {
   try {

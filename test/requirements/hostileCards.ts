@@ -12,4 +12,9 @@ export const hostileCardsRequirements: readonly Requirement[] = [
     text: 'A hostile card leaves no stored result changed, no message that is taken for another, and nothing in the scratch folder.',
     source: 'SECURITY.md, What is defended',
   },
+  {
+    id: 'HOSTILE-03',
+    text: 'A runner that is killed outright leaves no card running, and the next one clears up after it.',
+    source: 'SECURITY.md, What is defended',
+  },
 ];

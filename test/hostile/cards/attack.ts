@@ -87,6 +87,9 @@ const attackFile = z.strictObject({
   ),
   hosts: z.optional(z.array(text)),
   hostFolders: z.optional(z.array(z.strictObject({ path: text, name: text, write: z.boolean() }))),
+  network: z.optional(z.literal('all')),
+  /** The card asked for its project's folder, and a person allowed it. */
+  showsProject: z.optional(z.boolean()),
   params: z.optional(z.record(z.string(), z.json())),
   /** Replaces the whole text of the parameters with this many bytes of JSON. */
   paramsBytes: z.optional(z.int()),

@@ -44,8 +44,14 @@ export async function jobOf(
     params: jobParameters(attack, lures, { bounded: false }),
     limits: { ...defaultCardLimits, seconds: 30, ...attack.limits },
     access: {
-      network: attack.hosts ? { kind: 'hosts', hosts: fillIn(attack.hosts, lures.values) } : { kind: 'none' },
+      network: networkOf(attack, lures),
       hostFolders: fillIn(attack.hostFolders ?? [], lures.values),
+      ...(attack.showsProject && { projectRoot: lures.values['project'] }),
     },
   };
+}
+
+function networkOf(attack: Attack, lures: Lures): JobSpec['access']['network'] {
+  if (attack.network === 'all') return { kind: 'all' };
+  return attack.hosts ? { kind: 'hosts', hosts: fillIn(attack.hosts, lures.values) } : { kind: 'none' };
 }

@@ -81,6 +81,7 @@ export async function layOutLures(surroundings: Surroundings): Promise<Lures> {
   const listed = (await listen('listed', { host: '127.0.0.1', port: 0 }, allowed, undo))!;
   const udp = await listenForPackets(contacts, undo);
   await listening('unix socket', { path: at('unix.sock') });
+  await listening('socket in a shared folder', { path: at('share/service.sock') });
   const runSocket = `/run/sallyport-${token}.sock`;
   const hasRunSocket = (await listening('socket in /run', { path: runSocket })) !== undefined;
   await listening('abstract socket', { path: `\0${token}` });
