@@ -154,7 +154,8 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
   const keepWithinLimit = async () => {
     if (!opened || disposing || performance.now() - lastLookAt < cleanLookMs) return;
     lastLookAt = performance.now();
-    const { blobBytes } = storeUsage(opened.store.database, opened.blobs, limitBytes);
+    let blobBytes = 0;
+    for (const { sizeBytes } of opened.blobs.list()) blobBytes += sizeBytes;
     if (blobBytes <= limitBytes) return;
     try {
       await cleanStore(opened.store.database, opened.blobs, { limitBytes });

@@ -162,6 +162,11 @@ export const runsRequirements: readonly Requirement[] = [
     source: 'docs/floor.md, rule 1',
   },
   {
+    id: 'FLOOR-07',
+    text: 'What was reviewed is what runs; changed content asks again.',
+    source: 'docs/floor.md, rule 7',
+  },
+  {
     id: 'CLI-01',
     text: 'run --json ends with exactly one object on standard output; everything else is on standard error.',
     source: 'README.md, Command line',

@@ -287,7 +287,6 @@ describe('command line', () => {
     ]) {
       await sallyport(...command);
     }
-    // eslint-disable-next-line no-control-regex
     for (const line of [...terminal.written, ...terminal.noted])
       assert.doesNotMatch(line, /[\u0000-\u001f\u202e]/);
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../../../../language-server/src/store/database.ts';
 import { openHome, type Home } from '../../../../language-server/src/store/home.ts';
@@ -7,6 +7,7 @@ import { markDamaged, openDatabase } from '../../../../language-server/src/store
 import { migrate } from '../../../../language-server/src/store/schema.ts';
 import { openStore, type Store } from '../../../../language-server/src/store/store.ts';
 import { UserError, type ErrorCode } from '../../../../protocol/src/errors.ts';
+import { mountSmallDisk } from '../../../support/smallDisk.ts';
 import { asOrdinaryUser, useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 
 const failsWith = (code: ErrorCode, path: string) => (error: unknown) => {
@@ -112,6 +113,33 @@ describe('store', () => {
     database.exec('pragma max_page_count = 100000');
     fill();
     assert.equal(database.all('select * from captures').length, 1000);
+  });
+
+  it('[STO-03] a disk that is full says so, keeps what was there, and is used again when there is space', function () {
+    const disk = join(folder(), 'disk');
+    const unmount = mountSmallDisk(disk);
+    if (!unmount) return this.skip();
+    try {
+      home = openHome(join(disk, 'home'));
+      const store = open();
+      const kept = newRun(store);
+      writeFileSync(join(disk, 'ballast'), Buffer.alloc(100_000));
+      const fill = () => {
+        for (let at = 0; at < 1000; at++)
+          store.database.run('insert into captures values (?, ?, ?)', `f${at}`, 'x'.repeat(10_000), '{}');
+      };
+      assert.throws(fill, failsWith('disk-full', home.database));
+      assert.equal(store.runs.summary(kept)?.state, 'running');
+      rmSync(join(disk, 'ballast'));
+      store.database.exec('delete from captures');
+      newRun(store);
+      const again = open();
+      assert.equal(again.setAside, null);
+      assert.equal(again.runs.list(undefined, undefined, 9).runs.length, 2);
+    } finally {
+      for (const store of opened.splice(0)) store.close();
+      unmount();
+    }
   });
 
   it('[STO-04] refuses a database of a newer version and leaves it alone', () => {
