@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, fstatSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { folderSize } from '../../../remote-agent/src/folderSize.ts';
+import { closeInheritedDescriptors } from '../../../remote-agent/src/inheritedDescriptors.ts';
+import {
+  identifyProcess,
+  isAlive,
+  proportionalBytes,
+  usageBelow,
+} from '../../../remote-agent/src/processes.ts';
+import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
+import { until } from '../../support/until.ts';
+
+describe('processes of this machine', () => {
+  before(function () {
+    if (process.platform === 'linux') return;
+    console.log('      needs /proc');
+    this.skip();
+  });
+
+  it('are known by number and start, until they end', async () => {
+    const child = spawn('/bin/sh', ['-c', 'read line'], { stdio: ['pipe', 'ignore', 'ignore'] });
+    const known = identifyProcess(child.pid ?? 0);
+    assert.ok(known && isAlive(known));
+    assert.equal(isAlive({ ...known, startTicks: '1' }), false);
+    child.stdin.end();
+    await once(child, 'exit');
+    assert.equal(isAlive(known), false);
+    assert.equal(identifyProcess(child.pid ?? 0), undefined);
+  });
+
+  it('[RUN-06] are counted with all that they started, threads and memory included', async () => {
+    const text =
+      'import threading,sys\nx=bytearray(64*2**20)\nthreading.Thread(target=sys.stdin.read).start()';
+    const words = ['-c', '/usr/bin/python3 -c "$0" & exec /usr/bin/python3 -c "$0"', text];
+    const child = spawn('/bin/sh', words, { stdio: ['pipe', 'ignore', 'ignore'] });
+    try {
+      const pid = child.pid ?? 0;
+      await until(() => usageBelow(pid).memoryBytes > 120 * 2 ** 20 && usageBelow(pid).threads >= 3);
+      const usage = usageBelow(pid);
+      assert.equal(usage.processes, 2);
+      assert.ok(proportionalBytes(usage.pids) > 120 * 2 ** 20);
+    } finally {
+      child.stdin.end();
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+  });
+
+  it('that are not there use nothing', () => {
+    assert.deepEqual(usageBelow(4_194_999), { processes: 0, threads: 0, memoryBytes: 0, pids: [] });
+  });
+
+  it('[RUN-01] keep no descriptor that a child would inherit', async () => {
+    const program = `
+      import { closeInheritedDescriptors } from ${JSON.stringify(new URL('../../../remote-agent/src/inheritedDescriptors.ts', import.meta.url).href)};
+      import { spawnSync } from 'node:child_process';
+      const list = () => spawnSync('/bin/sh', ['-c', '[ -e /proc/self/fd/200 ] && echo 200'], { encoding: 'utf8' }).stdout;
+      process.stdout.write(JSON.stringify([list(), closeInheritedDescriptors().sort(), list()]));
+    `;
+    // Node itself sees to the first few; a gap before the number is where it stops looking.
+    const words = [
+      '-c',
+      'exec 200</dev/null; exec "$@"',
+      'bash',
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      program,
+    ];
+    const child = spawn('/bin/bash', words, { stdio: ['ignore', 'pipe', 'ignore'] });
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    await once(child, 'close');
+    const [before, closed, after] = JSON.parse(text) as [string, number[], string];
+    assert.equal(before, '200\n');
+    assert.ok(closed.includes(200));
+    assert.equal(after, '');
+  });
+
+  it('[RUN-01] keep the descriptors of Node itself', () => {
+    const own = openSync('/dev/null', 'r');
+    closeInheritedDescriptors();
+    assert.ok(fstatSync(own));
+    closeSync(own);
+  });
+});
+
+describe('the size of an outputs folder', () => {
+  const folder = useTemporaryFolder();
+
+  it('[RUN-06] is what lies in it on disk, links as links', () => {
+    mkdirSync(path.join(folder(), 'deep/er'), { recursive: true });
+    writeFileSync(path.join(folder(), 'deep/er/file'), Buffer.alloc(1_000_000));
+    symlinkSync('/usr', path.join(folder(), 'usr'));
+    symlinkSync('..', path.join(folder(), 'deep/up'));
+    const size = folderSize(folder());
+    assert.ok(size >= 1_000_000 && size < 1_100_000, String(size));
+    assert.equal(folderSize(path.join(folder(), 'nothing')), 0);
+  });
+});

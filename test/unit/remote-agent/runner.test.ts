@@ -1,0 +1,421 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { JobOutcome, JobSpec } from '../../../protocol/src/runner.ts';
+import { rootScratch } from '../../../remote-agent/src/runnerFolder.ts';
+import { putTree } from '../../support/blobs.ts';
+import { RunnerClient, type JobReport, type RunJobOptions } from '../../support/runnerClient.ts';
+import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
+import { until } from '../../support/until.ts';
+
+const isRoot = process.getuid?.() === 0;
+const entries = { shell: 'main.sh', python: 'main.py', node: 'main.mjs', command: 'unused' } as const;
+const closed: JobSpec['access'] = { network: { kind: 'none' }, hostFolders: [] };
+
+describe('the runner', function () {
+  const folder = useTemporaryFolder();
+  let client: RunnerClient;
+  let count = 0;
+
+  before(function () {
+    if (process.platform === 'linux') return;
+    console.log('      needs Linux');
+    this.skip();
+  });
+  beforeEach(async () => {
+    for (const name of ['blobs', 'scratch']) mkdirSync(path.join(folder(), name));
+    client = await start();
+  });
+  afterEach(async () => {
+    await client.close();
+    assert.deepEqual(client.strays, []);
+  });
+
+  const start = () =>
+    RunnerClient.start({ blobs: path.join(folder(), 'blobs'), scratch: path.join(folder(), 'scratch') });
+
+  async function run(
+    runtime: JobSpec['runtime'],
+    text: string,
+    more: Partial<JobSpec> & { limit?: Partial<JobSpec['limits']> } = {},
+    options: RunJobOptions = {},
+  ): Promise<JobReport> {
+    const { limit, ...spec } = more;
+    return client.run(
+      {
+        jobId: `job-${++count}`,
+        cardId: 'card',
+        runtime,
+        entry: entries[runtime],
+        code: await putTree(path.join(folder(), 'blobs'), { [entries[runtime]]: text }),
+        inputs: [],
+        outputs: [],
+        params: '{}',
+        limits: { seconds: 20, memoryMB: 256, processes: 32, outputMB: 256, logMB: 1, ...limit },
+        access: closed,
+        ...spec,
+      },
+      options,
+    );
+  }
+
+  /** Processes of this machine whose command line holds a word that only the test knows. */
+  const running = (mark: string) =>
+    readdirSync('/proc').filter((pid) => {
+      try {
+        return /^[0-9]+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
+      } catch {
+        return false;
+      }
+    });
+  const jobFolders = () =>
+    readdirSync(isRoot ? rootScratch : path.join(folder(), 'scratch'))
+      .filter((name) => name.startsWith(`sallyport-runner-${client.pid}-`))
+      .flatMap((name) =>
+        readdirSync(path.join(isRoot ? rootScratch : path.join(folder(), 'scratch'), name, 'jobs')),
+      );
+
+  it('[RUN-01] shows a card its own world and nothing else', async () => {
+    const text = `
+      echo "$(id -u) $(hostname) $(pwd) $HOME $TMPDIR"
+      ls /; ls /home /etc /run /sys /root /var /work 2>/dev/null
+      env | sort | sed 's/=.*//' | tr '\\n' ' '
+      echo
+      ls /proc | grep -c '^[0-9]'
+      ls /proc/self/fd | tr '\\n' ' '
+      touch /card/x /in/x /usr/x /etc/x 2>/dev/null || echo kept
+    `;
+    const { stdout, result } = await run('shell', text);
+    assert.deepEqual(result.outcome, { kind: 'exited', exitCode: 0 });
+    assert.match(stdout, /^1000 sallyport \/home\/card \/home\/card \/tmp$/m);
+    assert.doesNotMatch(stdout, /shadow|^run$|^sys$|^root$|^var$|^work$/m);
+    assert.match(
+      stdout,
+      /^HOME LANG NODE_PATH PATH PWD PYTHONPATH PYTHONUNBUFFERED SALLYPORT_CARD SALLYPORT_INPUTS SALLYPORT_OUTPUTS SALLYPORT_PARAMS SALLYPORT_PROGRESS TMPDIR USER $/m,
+    );
+    // The fourth is the listing itself.
+    assert.match(stdout, /^0 1 2 3 4 kept$/m);
+  });
+
+  it('takes inputs and parameters in, and outputs, logs and progress out', async () => {
+    const blobs = path.join(folder(), 'blobs');
+    const input = await putTree(blobs, { 'a/b.txt': 'deep' });
+    for (const [runtime, text] of [
+      [
+        'python',
+        'from sallyport import *\nprogress(0.5, "half"); outputs.text("o", inputs.path("i").joinpath("a/b.txt").read_text() + params["p"])',
+      ],
+      [
+        'node',
+        'import { inputs, outputs, params, progress } from "sallyport"; import { readFileSync } from "node:fs"; progress(0.5, "half"); outputs.text("o", readFileSync(inputs.path("i") + "/a/b.txt", "utf8") + params.p)',
+      ],
+      ['shell', 'echo \'{"fraction":0.5,"text":"half"}\' >&3; printf "deepit\'s" >$SALLYPORT_OUTPUTS/o'],
+    ] as const) {
+      const report = await run(runtime, text, {
+        params: JSON.stringify({ p: "it's" }),
+        inputs: [{ port: 'i', type: 'directory', artifact: input }],
+        outputs: [{ port: 'o', type: 'text', optional: false }],
+      });
+      assert.deepEqual(report.result.outcome, { kind: 'exited', exitCode: 0 }, report.stderr);
+      const digest = report.result.outputs['o']?.digest ?? '';
+      assert.equal(readFileSync(path.join(blobs, digest.slice(0, 2), digest.slice(2)), 'utf8'), "deepit's");
+      assert.deepEqual(report.progress, [{ fraction: 0.5, text: 'half' }]);
+      assert.equal(report.started, true);
+    }
+  });
+
+  const ends: readonly (readonly [
+    string,
+    JobSpec['runtime'],
+    string,
+    JobOutcome,
+    Partial<JobSpec['limits']>?,
+  ])[] = [
+    ['an exit status', 'shell', 'exit 7', { kind: 'exited', exitCode: 7 }],
+    ['an exit status that looks like a signal', 'shell', 'exit 137', { kind: 'exited', exitCode: 137 }],
+    ['a signal', 'shell', 'kill -KILL $$', { kind: 'signalled', signal: 'SIGKILL' }],
+    ['a crash', 'python', 'import ctypes; ctypes.string_at(0)', { kind: 'signalled', signal: 'SIGSEGV' }],
+    ['a time-out', 'shell', 'sleep 60', { kind: 'timeout', seconds: 1 }, { seconds: 1 }],
+    ['a missing file', 'command', '', { kind: 'exited', exitCode: 127 }],
+  ];
+  for (const [name, runtime, text, outcome, limit] of ends) {
+    it(`[RUN-04] tells ${name}`, async () => {
+      const entry = runtime === 'command' ? { entry: ['/usr/bin/nonesuch'] } : {};
+      const { result } = await run(runtime, text, { ...entry, ...(limit && { limit }) });
+      assert.deepEqual(result.outcome, outcome);
+    });
+  }
+
+  it('[RUN-04] says unknown where a card killed what watched it', async () => {
+    for (const text of ['kill -9 2; sleep 30', 'kill -9 -1']) {
+      assert.equal((await run('shell', text)).result.outcome.kind, 'unknown');
+    }
+  });
+
+  it('[RUN-04] refuses a command that is not there, with the remedy', async () => {
+    const { result } = await run('command', '', { entry: ['nonesuch'] });
+    assert.ok(result.outcome.kind === 'refused' && result.outcome.code === 'interpreter-missing');
+    assert.match(result.outcome.remedy ?? '', /Install nonesuch/);
+  });
+
+  /** Leaves a process that left its session, ignores every signal that can be ignored, and holds no descriptor. */
+  const stayer = (mark: string) => `
+    (setsid sh -c 'trap "" TERM HUP INT; exec </dev/null >/dev/null 2>&1 3>&-; while :; do /bin/sleep ${mark}; done' &)
+    while [ ! -e /tmp/up ]; do ps ax 2>/dev/null | grep -q '[s]leep ${mark}' && : >/tmp/up; done
+    echo up
+  `;
+
+  it('[RUN-05] leaves nothing running after success, failure, time-out and cancellation', async () => {
+    const tails = [
+      'exit 0',
+      'exit 1',
+      'trap "" TERM; while :; do :; done',
+      'trap "" TERM; while :; do /bin/sleep 1; done',
+    ];
+    for (const [at, tail] of tails.entries()) {
+      const mark = `4${process.pid}${at}`;
+      const controller = new AbortController();
+      const isLast = at === tails.length - 1;
+      const jobId = `job-${count + 1}`;
+      const report = await run(
+        'shell',
+        `${stayer(mark)}\n${tail}`,
+        { limit: { seconds: 2 } },
+        {
+          onLog: (text) => {
+            if (text.includes('up') && isLast) void client.cancel(jobId);
+          },
+        },
+      );
+      controller.abort();
+      assert.match(report.stdout, /up/);
+      assert.equal(report.result.outcome.kind, ['exited', 'exited', 'timeout', 'cancelled'][at]);
+      assert.deepEqual(running(`sleep\0${mark}`), []);
+    }
+    await until(() => running('bwrap').length === 0 || jobFolders().length <= 3);
+  });
+
+  it('[RUN-05] cancels a job that waits for its turn, at once', async () => {
+    const long = [run('shell', 'sleep 60'), run('shell', 'sleep 60')];
+    const waiting = run('shell', 'echo never');
+    const waitingId = 'job-' + String(count);
+    await until(async () => client.cancel(waitingId));
+    const { result, started } = await waiting;
+    assert.deepEqual([result.outcome.kind, started], ['cancelled', false]);
+    await client.cancel(`job-${count - 1}`);
+    await client.cancel(`job-${count - 2}`);
+    for (const each of long) assert.ok((await each).result.outcome.kind !== 'unknown');
+  });
+
+  const bombs: readonly (readonly [
+    string,
+    JobSpec['runtime'],
+    string,
+    string,
+    Partial<JobSpec['limits']>?,
+  ])[] = [
+    ['memory of one process', 'python', 'x = []\nwhile True: x.append(bytearray(10**6))', 'memory'],
+    [
+      'memory of many processes',
+      'python',
+      'import os, time\nfor _ in range(8):\n  if os.fork() == 0:\n    x = bytearray(60 * 10**6); time.sleep(60)\ntime.sleep(60)',
+      'memory',
+    ],
+    [
+      'shared memory',
+      'python',
+      'import mmap\nm = []\nwhile True: b = mmap.mmap(-1, 10**6); b.write(b"x" * 10**6); m.append(b)',
+      'memory',
+    ],
+    [
+      'processes',
+      'python',
+      'import os, time\nwhile True:\n  try: os.fork()\n  except OSError: time.sleep(0.01)',
+      'processes',
+    ],
+    [
+      'threads',
+      'python',
+      'import threading, time\nwhile True:\n  try: threading.Thread(target=time.sleep, args=(60,)).start()\n  except RuntimeError: time.sleep(0.1)',
+      'processes',
+    ],
+    [
+      'outputs',
+      'shell',
+      'dd if=/dev/zero of=$SALLYPORT_OUTPUTS/x bs=1M 2>/dev/null',
+      'output',
+      { outputMB: 8 },
+    ],
+    [
+      'outputs on disk in one file',
+      'shell',
+      'dd if=/dev/zero of=$SALLYPORT_OUTPUTS/x bs=16M 2>/dev/null',
+      'output',
+      { outputMB: 1025 },
+    ],
+    [
+      'outputs in spite of success',
+      'shell',
+      'dd if=/dev/zero of=$SALLYPORT_OUTPUTS/x bs=1M 2>/dev/null; exit 0',
+      'output',
+      { outputMB: 8 },
+    ],
+  ];
+  for (const [name, runtime, text, kind, limit] of bombs) {
+    it(`[RUN-06] bounds ${name} and names the limit`, async () => {
+      const { result, stderr } = await run(runtime, text, limit ? { limit } : {});
+      assert.ok(result.outcome.kind === 'limit', `${JSON.stringify(result.outcome)} ${stderr}`);
+      assert.equal(result.outcome.limit, kind);
+      assert.deepEqual(result.outputs, {});
+    });
+  }
+
+  it('[RUN-06] lets a card use all of its limits', async () => {
+    const text =
+      'import threading, time\nfor _ in range(31): threading.Thread(target=time.sleep, args=(0.4,)).start()\nx = bytearray(150 * 2**20)';
+    const { result, stderr } = await run('python', text);
+    assert.deepEqual(result.outcome, { kind: 'exited', exitCode: 0 }, stderr);
+  });
+
+  it('[RUN-06] gives folders in memory a size', async () => {
+    const text =
+      'for f in /tmp /home/card /dev/shm; do dd if=/dev/zero of=$f/x bs=1M count=2000 2>&1 | grep -c "No space"; done';
+    assert.equal((await run('shell', text)).stdout, '1\n1\n1\n');
+  });
+
+  it('[RUN-10] takes a log of any kind, and says what it left out', async () => {
+    const long = await run('python', 'print("x" * 10**7)', { limit: { logMB: 20 } });
+    assert.deepEqual([long.stdout.length, long.result.logBytes], [10_000_001, 10_000_001]);
+    const garbage = await run('python', 'import os\nos.write(1, bytes(range(256)) * 100)');
+    assert.deepEqual([garbage.result.logBytes, garbage.result.outcome.kind], [25_600, 'exited']);
+    const much = await run('shell', 'yes | head -c 9000000');
+    assert.equal(much.result.logBytes, 1024 * 1024);
+    assert.ok(much.result.logCutBytes >= 9_000_000 - 1024 * 1024);
+  });
+
+  it('[RUN-11] shows granted folders as they were granted', async () => {
+    const shared = path.join(folder(), 'shared');
+    mkdirSync(shared, { mode: 0o755 });
+    writeFileSync(path.join(shared, 'file'), 'there');
+    if (isRoot) chownSync(shared, 1234, 1234);
+    // A root runner's cards are other users, who must be able to pass.
+    chmodSync(folder(), 0o711);
+    const text = 'cat /host/data/file; echo new >/host/data/new; echo $?; echo new >/project/new; echo $?';
+    const grant = (write: boolean) => ({
+      access: { ...closed, hostFolders: [{ path: shared, name: 'data', write }], projectRoot: shared },
+    });
+    assert.match((await run('shell', text, grant(false))).stdout, /^there2\n2\n$/);
+    assert.match((await run('shell', text, grant(true))).stdout, /^there0\n2\n$/);
+    assert.equal(readFileSync(path.join(shared, 'new'), 'utf8'), 'new\n');
+    const socket =
+      'import socket\ntry: socket.socket(socket.AF_UNIX); print("open")\nexcept OSError: print("refused")';
+    assert.equal((await run('python', socket, grant(false))).stdout, 'refused\n');
+    assert.equal((await run('python', socket)).stdout, 'open\n');
+  });
+
+  it('[RUN-11] never shows what Sallyport keeps for itself', async () => {
+    const access = { ...closed, hostFolders: [{ path: folder(), name: 'data', write: true }] };
+    const { result } = await run('shell', 'ls /host/data', { access });
+    assert.ok(result.outcome.kind === 'refused' && result.outcome.code === 'unsafe-path');
+  });
+
+  it('[RUN-09] never runs a card as the root of the machine', async () => {
+    const mark = `5${process.pid}`;
+    const text = `[ -w /proc/sys/kernel/core_pattern ] || [ -w /proc/sysrq-trigger ] || echo kept; sleep ${mark}`;
+    const job = run('shell', text);
+    await until(() => running(`sleep\0${mark}`).length > 0);
+    const [pid] = running(`sleep\0${mark}`);
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    await client.cancel(`job-${count}`);
+    const ids = /^Uid:\s+(.*)$/m.exec(status)?.[1]?.split('\t').map(Number) ?? [0];
+    assert.ok(
+      ids.every((id) => id > 0),
+      ids.join(),
+    );
+    assert.equal((await job).stdout, 'kept\n');
+  });
+
+  it('refuses the same job twice, a second greeting and another protocol', async () => {
+    const first = run('shell', 'sleep 60');
+    const jobId = `job-${count}`;
+    await until(() => client.cancel('none').then(() => true));
+    const again = client.channel.call('job/run', {
+      ...{ jobId, cardId: 'card', runtime: 'shell', entry: 'main.sh', inputs: [], outputs: [], params: '{}' },
+      code: await putTree(path.join(folder(), 'blobs'), { 'main.sh': '' }),
+      limits: { seconds: 1, memoryMB: 64, processes: 8, outputMB: 1, logMB: 1 },
+      access: { network: { kind: 'none' }, hostFolders: [] },
+    });
+    await assert.rejects(again, { code: 'conflict' });
+    await client.cancel(jobId);
+    await first;
+    const hello = { protocol: 1, blobs: folder(), scratch: folder(), maxJobs: 1 };
+    await assert.rejects(client.channel.call('runner/hello', hello), { code: 'conflict' });
+    await assert.rejects(client.channel.call('runner/hello', { ...hello, protocol: 99 }), {
+      code: 'bad-message',
+    });
+  });
+
+  it('[RUN-07] leaves no process when it is killed, and its folders to the next sweep', async () => {
+    const mark = `3${process.pid}`;
+    const job = run('shell', `${stayer(mark)}\nsleep 60`, {}, {}).catch(() => undefined);
+    await until(() => running(`sleep\0${mark}`).length > 0);
+    process.kill(client.pid, 'SIGKILL');
+    await job;
+    await until(() => running(`sleep\0${mark}`).length === 0);
+    const killed = client.pid;
+    await client.close().catch(() => undefined);
+    client = await start();
+    const { removed } = await client.channel.call('runner/sweep', {});
+    assert.ok(removed >= 1);
+    const places = isRoot ? rootScratch : path.join(folder(), 'scratch');
+    assert.deepEqual(
+      readdirSync(places).filter((name) => name.startsWith(`sallyport-runner-${killed}-`)),
+      [],
+    );
+  });
+
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    it(`[RUN-07] ends with its jobs and folders on ${signal}`, async () => {
+      const mark = `2${process.pid}`;
+      const job = run('shell', `${stayer(mark)}\nsleep 60`).catch(() => undefined);
+      await until(() => running(`sleep\0${mark}`).length > 0);
+      process.kill(client.pid, signal);
+      await job;
+      await until(() => !client.isRunning);
+      assert.deepEqual(running(`sleep\0${mark}`), []);
+      const places = isRoot ? rootScratch : path.join(folder(), 'scratch');
+      assert.deepEqual(
+        readdirSync(places).filter((name) => name.startsWith(`sallyport-runner-${client.pid}-`)),
+        [],
+      );
+    });
+  }
+
+  it('[RUN-08] keeps standby sandboxes that use no processor time', async () => {
+    await run('shell', 'exit 0');
+    const ticks = () => childrenOf(client.pid).reduce((sum, pid) => sum + ticksOf(pid), 0);
+    await until(() => jobFolders().length === 3);
+    const before = ticks();
+    await once(spawn('/bin/sleep', ['1']), 'exit');
+    assert.ok(ticks() - before <= 1);
+  });
+
+  it('answers a probe anew, and nothing before it was greeted', async () => {
+    const report = await client.channel.call('runner/probe', {});
+    assert.equal(report.kind, 'bubblewrap');
+    assert.ok(report.checks.every((check) => check.ok));
+  });
+});
+
+function childrenOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+}
+
+/** Processor time of one process, in clock ticks. */
+function ticksOf(pid: string): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}
