@@ -8,7 +8,10 @@ export type CardDraft = Partial<CardManifest> & { readonly code?: string };
 /** Writes a project of these cards below `root` and returns `root`. */
 export function writeProject(root: string, cards: Readonly<Record<string, CardDraft>>): string {
   mkdirSync(root, { recursive: true });
-  writeFileSync(join(root, 'sallyport.json'), JSON.stringify({ version: 1, name: 'made', cards: ['cards/*'] }));
+  writeFileSync(
+    join(root, 'sallyport.json'),
+    JSON.stringify({ version: 1, name: 'made', cards: ['cards/*'] }),
+  );
   for (const [id, card] of Object.entries(cards)) writeCard(root, id, card);
   return root;
 }

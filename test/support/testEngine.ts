@@ -62,7 +62,10 @@ export class TestEngine {
 
   async acceptAll(): Promise<number> {
     const review = await this.handlers['permissions/review']({ root: this.root }, never);
-    const accepted = review.cards.map(({ id, permissions }) => ({ card: id, keys: permissions.map(({ key }) => key) }));
+    const accepted = review.cards.map(({ id, permissions }) => ({
+      card: id,
+      keys: permissions.map(({ key }) => key),
+    }));
     const answer = await this.handlers['permissions/accept'](
       { root: this.root, digest: review.digest, accepted },
       never,
@@ -81,6 +84,9 @@ export const never = new AbortController().signal;
 /** The state of each card of a run, with `done*` for one that came from the cache. */
 export function statesOf(view: RunView): Record<string, CardState | 'done*'> {
   return Object.fromEntries(
-    view.cards.map(({ id, status }) => [id, status.cached && status.state === 'done' ? 'done*' : status.state]),
+    view.cards.map(({ id, status }) => [
+      id,
+      status.cached && status.state === 'done' ? 'done*' : status.state,
+    ]),
   );
 }
