@@ -3,10 +3,11 @@ import {
   chownSync,
   closeSync,
   constants,
-  copyFileSync,
+  fchmodSync,
   mkdirSync,
   openSync,
   readdirSync,
+  writeSync,
 } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -34,14 +35,14 @@ export interface FileOwner {
 }
 
 const copyFlags = constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL;
-/** From here on a copy goes through the thread pool, so that the event loop is not held up. */
-const largeBytes = 1024 * 1024;
+/** Up to this a file is read, compared with its digest, and written; above, the kernel copies or shares it. */
+const smallBytes = 256 * 1024;
 
 /**
  * Writes an artifact to `target`, which must not exist, as copies (reflinks where the file system has them), never as
  * links to the blobs. `target` must lie in a folder that nobody else can write to. Every file is created exclusively,
  * so two names that this file system takes for one are refused (`unsafe-path`). Throws `store-damaged` where a blob is
- * missing or has another size than listed, `disk-full`, `cancelled`, and as `readTree` does.
+ * missing, has another size than listed or, if it is small, other content, `disk-full`, `cancelled`, and as `readTree` does.
  */
 export async function materialize(
   store: BlobStore,
@@ -78,21 +79,35 @@ async function writeFile(
   target: string,
   { writable = false, owner }: MaterializeOptions,
 ): Promise<void> {
-  const stored = store.sizeOf(digest);
-  if (stored !== sizeBytes) {
-    const state = stored === undefined ? 'is missing' : `has ${stored} bytes instead of ${sizeBytes}`;
-    throw new UserError('store-damaged', `The stored result ${digest} ${state}`, { digest });
-  }
   const mode = (writable ? 0o644 : 0o444) | (executable ? 0o111 : 0);
+  assertStored(store, digest, sizeBytes);
   try {
-    const source = store.pathOf(digest);
-    if (sizeBytes === 0) closeSync(openSync(target, 'wx', mode));
-    else if (sizeBytes < largeBytes) copyFileSync(source, target, copyFlags);
-    else await copyFile(source, target, copyFlags);
-    chmodSync(target, mode);
+    if (sizeBytes <= smallBytes) writeSmall(target, store.readBytes(digest), mode);
+    else {
+      await copyFile(store.pathOf(digest), target, copyFlags);
+      chmodSync(target, mode);
+    }
     if (owner) chownSync(target, owner.uid, owner.gid);
   } catch (error) {
     throw explain(error, target, path);
+  }
+}
+
+function assertStored(store: BlobStore, digest: string, sizeBytes: number): void {
+  const stored = store.sizeOf(digest);
+  if (stored === sizeBytes) return;
+  const state = stored === undefined ? 'is missing' : `has ${stored} bytes instead of ${sizeBytes}`;
+  throw new UserError('store-damaged', `The stored result ${digest} ${state}`, { digest });
+}
+
+function writeSmall(target: string, bytes: Uint8Array, mode: number): void {
+  const descriptor = openSync(target, 'wx', mode);
+  try {
+    for (let done = 0; done < bytes.length;) done += writeSync(descriptor, bytes.subarray(done));
+    // The mode given to open is less the umask.
+    fchmodSync(descriptor, mode);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

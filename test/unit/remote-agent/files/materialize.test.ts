@@ -169,6 +169,8 @@ describe('materialize', () => {
     const { digest } = store.putBytes(Buffer.from('content'));
     truncateSync(store.pathOf(digest), 3);
     await assert.rejects(materialize(store, ref, target('..', '1')), { code: 'store-damaged' });
+    writeFileSync(store.pathOf(digest), 'altered');
+    await assert.rejects(materialize(store, ref, target('..', '5')), { code: 'store-damaged' });
     store.remove(digest);
     await assert.rejects(materialize(store, ref, target('..', '2')), { code: 'store-damaged' });
     writeFileSync(store.pathOf(ref.digest), '{"version":1,"entries":[]}');
