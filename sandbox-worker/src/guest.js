@@ -58,6 +58,16 @@
 
   // ---- Errors
 
+  /** Out of memory may arrive with no words left, or as null: the host knows whether `nothing` is that. */
+  const errorCodes = {
+    __proto__: null,
+    'InternalError: out of memory': 'memory',
+    'RangeError: Maximum call stack size exceeded': 'stack',
+    'InternalError: ': 'nothing',
+    'Thrown: null': 'nothing',
+    'Thrown: undefined': 'nothing',
+  };
+
   /** A stack without the frames of this file, which end each stack of a card. */
   function ownFrames(stack) {
     const end = apply(indexOf, stack, ['(sallyport:']);
@@ -70,17 +80,10 @@
     try {
       if (error instanceof BadOutput) return { code: 'bad-output', message: error.message };
       if (error instanceof BadEntry) return { code: 'bad-entry', message: error.message };
-      // Out of memory may arrive as null: the host knows whether it is.
-      if (error === null || error === undefined) return { code: 'nothing', message: `Thrown: ${error}` };
       const isError = error instanceof Error;
       const head = isError ? `${error.name}: ${error.message}` : `Thrown: ${show(error)}`;
       const stack = isError ? ownFrames(String(error.stack ?? '')) : '';
-      const code =
-        head === 'InternalError: out of memory'
-          ? 'memory'
-          : head === 'RangeError: Maximum call stack size exceeded'
-            ? 'stack'
-            : 'exception';
+      const code = errorCodes[head] ?? 'exception';
       return { code, message: apply(slice, stack === '' ? head : `${head}\n${stack}`, [0, messageLength]) };
     } catch {
       return { code: 'exception', message: 'The card threw something that has no description' };

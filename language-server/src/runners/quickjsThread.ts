@@ -72,7 +72,6 @@ export function startThread(options: ThreadOptions): QuickjsThread {
     stderr: true,
     resourceLimits: options.resourceLimits ?? standardLimits,
   });
-  worker.unref();
   let lastError: unknown;
   let ended = false;
   let events: ThreadEvents | undefined;
@@ -103,6 +102,8 @@ export function startThread(options: ThreadOptions): QuickjsThread {
     },
   );
 
+  // After the channel: to listen for messages takes hold of the process again.
+  worker.unref();
   const ready = Promise.race([standing, exited]);
 
   return {

@@ -63,7 +63,7 @@ describe('sandbox', () => {
     ['plotly', '({ data: [] })', '{"data":[]}'],
     ['text', '"a\\0b😀"', 'a\0b😀'],
     ['text', '""', ''],
-    ['text', '"😀".repeat(20_000)', '😀'.repeat(20_000)],
+    ['text', '"x" + "😀".repeat(20_000)', `x${'😀'.repeat(20_000)}`],
     ['html', '"<p>"', '<p>'],
     ['table', '"a\\n1\\n"', 'a\n1\n'],
     ['table', '[{ a: 1, b: "x,y" }, { b: null, c: true }]', 'a,b,c\n1,"x,y",\n,,true\n'],

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { CardJob, CardRunner } from '../../../../language-server/src/runners/cardRunner.ts';
 import { createQuickjsRunner } from '../../../../language-server/src/runners/quickjs.ts';
 import { jobResult } from '../../../../protocol/src/runner.ts';
@@ -135,6 +137,12 @@ describe('quickjs runner', () => {
       assert.ok(outcome.kind === 'refused' && outcome.detail.includes('gone.wasm'));
     }
     await broken.dispose();
+  });
+
+  it('[QJS-11] lets the process end while threads stand by', async () => {
+    const program = join(import.meta.dirname, '../../../support/quickjsStandby.ts');
+    const { stdout } = await promisify(execFile)(process.execPath, [program], { timeout: 30_000 });
+    assert.equal(stdout, 'one thread stands by\n');
   });
 
   it('reports a thread that dies before it stands by', async () => {
