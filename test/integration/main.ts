@@ -12,8 +12,9 @@ const chosen = process.argv.slice(2).filter((each) => !each.startsWith('--'));
 const bail = process.argv.includes('--bail');
 const wanted = (name: string) => chosen.length === 0 || chosen.includes(name);
 
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
 rmSync(join(import.meta.dirname, '../artifacts/vscode'), { recursive: true, force: true });
-const mocha = new Mocha({ ui: 'bdd', timeout: 90_000, reporter: 'spec', slow: 20_000, bail });
+const mocha = new Mocha({ ui: 'bdd', timeout: 150_000, reporter: 'spec', slow: 20_000, bail });
 mocha.suite.emit('pre-require', globalThis, '', mocha);
 if (wanted('lazy')) await defineLazyTests();
 for (const name of files.filter(wanted)) mocha.addFile(join(import.meta.dirname, `${name}.test.ts`));

@@ -6,13 +6,6 @@ import { useWindow } from '../support/useWindow.ts';
 describe('a window with a project', () => {
   const used = useWindow('tiny');
 
-  it('[ASK-01] says once that a permission waits', async () => {
-    const { window } = used();
-    await window.notification(/tiny asks for one permission/);
-    await window.screenshot('permission-notice');
-    await window.clearNotifications();
-  });
-
   it('[START-03] shows the cards with what each may reach', async () => {
     const { window } = used();
     await window.openSideBar();
@@ -20,6 +13,13 @@ describe('a window with a project', () => {
     await window.row('Cards', /^Asks, blocked, 1 permission/).waitFor();
     assert.equal(await window.host('isActive'), true);
     assert.equal((await window.host('enginePids')).length, 1);
+  });
+
+  it('[ASK-01] says once that a permission waits', async () => {
+    const { window } = used();
+    await window.notification(/tiny asks for one permission/);
+    await window.screenshot('permission-notice');
+    await window.clearNotifications();
   });
 
   it('[RUNUI-01] runs one card from its line and shows its state, time and history', async () => {
@@ -92,8 +92,14 @@ describe('a window with a project', () => {
 
   it('[ASK-03] blocks the card again when the permission is revoked', async () => {
     const { window } = used();
-    await window.host('command', { command: 'sallyport.revokePermission' });
-    await window.page.locator('.quick-input-list .monaco-list-row').first().click();
+    await window.palette('Sallyport: Revoke Permission');
+    const list = window.page.locator('.quick-input-widget');
+    await list
+      .getByText('The card is blocked until')
+      .or(list.getByPlaceholder(/blocked until/))
+      .first()
+      .waitFor();
+    await list.locator('.monaco-list-row').first().click();
     await window.row('Cards', /^Asks, blocked/).waitFor();
     await window.clearNotifications();
   });

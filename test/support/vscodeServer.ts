@@ -35,6 +35,7 @@ export async function startVscodeServer(options: ServerOptions, vsix?: string): 
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
+  live.add(child);
   let log = '';
   const port = await new Promise<number>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`VS Code's server did not listen:\n${log}`)), 60_000);
@@ -78,12 +79,29 @@ async function installVsix(main: string, dataDir: string, vsix: string): Promise
     throw new Error(`Failed to install ${vsix}:\n${output}`);
 }
 
+/** Servers that a test run has not stopped yet end with it. */
+const live = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const { pid } of live) if (pid !== undefined) killGroup(pid, 'SIGKILL');
+});
+
+function killGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It is gone already.
+  }
+}
+
 /** The server leads a process group of its own: extension hosts and what they started go with it. */
 async function stopGroup(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  live.delete(child);
+  const { pid } = child;
+  if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
-  process.kill(-child.pid, 'SIGTERM');
-  const timer = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'), 5000);
+  killGroup(pid, 'SIGTERM');
+  const timer = setTimeout(() => killGroup(pid, 'SIGKILL'), 5000);
   await gone;
   clearTimeout(timer);
+  killGroup(pid, 'SIGKILL');
 }

@@ -7,6 +7,9 @@ import type { VscodeServer } from './vscodeServer.ts';
 
 export const artifacts = join(import.meta.dirname, '../artifacts/vscode');
 
+/** How long a person would wait; generous, since tests share a machine. */
+const actionTimeoutMs = 45_000;
+
 /** Debian's Chromium as root, quiet, without the network that it likes to use. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({
@@ -59,7 +62,7 @@ export class VscodeWindow {
       reducedMotion: 'reduce',
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(actionTimeoutMs);
     const window = new VscodeWindow(page, server, options);
     await window.#listen();
     if (options.bridgeFile !== undefined) rmSync(options.bridgeFile, { force: true });
@@ -188,7 +191,7 @@ export class VscodeWindow {
   async until<T>(
     what: string,
     find: () => Promise<T | undefined | false | null>,
-    timeoutMs = 20_000,
+    timeoutMs = actionTimeoutMs,
   ): Promise<T> {
     const end = performance.now() + timeoutMs;
     let last: unknown;

@@ -1,0 +1,45 @@
+import * as z from 'zod/mini';
+import { copyOfProject, hostBundle, stagedExtension } from '../support/stagedExtension.ts';
+import { startVscodeServer } from '../support/vscodeServer.ts';
+import { launchChromium, VscodeWindow } from '../support/vscodeWindow.ts';
+import { limitRow, median, type BenchRow } from './benchRow.ts';
+
+const group = 'activate';
+const rounds = 3;
+const measured = z.object({ loadMs: z.nullable(z.number()), activateMs: z.nullable(z.number()) });
+
+/** What the extension costs the window at its start, by VS Code's own marks in the real extension host. */
+export async function activateBench(): Promise<BenchRow[]> {
+  const [extension, tests, browser] = await Promise.all([
+    stagedExtension(),
+    hostBundle('activateBench'),
+    launchChromium(),
+  ]);
+  const loads: number[] = [];
+  const activations: number[] = [];
+  const project = await copyOfProject('seattle-weather');
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const server = await startVscodeServer({ hasTrust: false, isTestDriver: true });
+      try {
+        const window = await VscodeWindow.open(browser, server, { folder: project.folder, extension, tests });
+        const [result] = await window.suiteResults();
+        const { loadMs, activateMs } = measured.parse(JSON.parse(result?.title ?? '{}'));
+        if (loadMs !== null) loads.push(loadMs);
+        if (activateMs !== null) activations.push(activateMs);
+        await window.close();
+      } finally {
+        await server.stop();
+      }
+    }
+  } finally {
+    await browser.close();
+    await project.remove();
+  }
+  const whole = activations.length > 0 ? median(activations) : NaN;
+  const load = loads.length > 0 ? median(loads) : NaN;
+  return [
+    limitRow({ group, name: 'loading the extension’s file', ours: load, unit: 'ms' }, 50),
+    limitRow({ group, name: 'activate() itself', ours: whole, unit: 'ms' }, 50),
+  ];
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { largestVsixBytes } from '../../scripts/package.mjs';
+import { assertGolden } from '../support/golden.ts';
+import { packedExtension } from '../support/stagedExtension.ts';
+import { useWindow } from '../support/useWindow.ts';
+
+describe('the VSIX', () => {
+  const used = useWindow('tiny', { isInstalled: true });
+
+  it('[PACK-01] holds what the list says, no source map, and is small', async () => {
+    const { files, sizeBytes } = await packedExtension();
+    assertGolden(join(import.meta.dirname, 'goldens/vsixFiles.txt'), `${files.join('\n')}\n`);
+    assert.ok(sizeBytes <= largestVsixBytes, `${sizeBytes} bytes`);
+  });
+
+  it('[PACK-02] runs a card from the side bar in a fresh VS Code', async () => {
+    const { window } = used();
+    await window.openSideBar();
+    const row = window.row('Cards', /^Hello/);
+    await row.waitFor({ timeout: 60_000 });
+    await row.hover();
+    await row.getByRole('button', { name: 'Run Card' }).click();
+    await window.row('Cards', /^Hello, done/).waitFor();
+    await window.screenshot('vsix-card-done');
+  });
+
+  it('[PACK-03] a sealed process card runs and is cancelled there too', async () => {
+    const { window } = used();
+    const row = window.row('Cards', /^Slow/);
+    await row.hover();
+    await row.getByRole('button', { name: 'Run Card' }).click();
+    await window.row('Cards', /^Slow, running/).waitFor();
+    await window.palette('Sallyport: Cancel Run');
+    await window.row('Cards', /^Slow, cancelled/).waitFor();
+  });
+
+  it('[CARE-02] Clean Up Results shows sizes and removes nothing without a yes', async () => {
+    const { window } = used();
+    await window.palette('Sallyport: Clean Up Results');
+    const dialog = window.page.locator('.monaco-dialog-box');
+    const answer = await window.until('an answer', async () => {
+      if (await dialog.isVisible()) return dialog.innerText();
+      const note = window.page.locator('.notification-list-item').filter({ hasText: /nothing to clean up/ });
+      return (await note.count()) > 0 ? note.first().innerText() : undefined;
+    });
+    assert.match(answer, /\d (B|KB|MB)/);
+    if (await dialog.isVisible()) await dialog.getByRole('button', { name: 'Cancel' }).click();
+  });
+
+  it('[NEW-01] refuses to start a project in a folder that is not empty', async () => {
+    const { window, folder } = used();
+    await window.palette('Sallyport: New Project');
+    const input = window.page.locator('.quick-input-widget input.input').first();
+    await input.waitFor();
+    await input.fill(`${folder}/`);
+    await window.page
+      .locator('.quick-input-widget')
+      .getByRole('button', { name: 'Start Project Here' })
+      .click();
+    await window.notification(/is not empty/);
+    assert.ok(!existsSync(join(folder, 'cards/throws')));
+  });
+});
