@@ -15,9 +15,12 @@ export interface Instruction {
   readonly operand: number;
 }
 
+/** AF_UNIX */
+const unixFamily = 1;
+
 const families: Readonly<Record<SocketProfile, readonly number[]>> = {
-  local: [1],
-  bridge: [1, 2, 10],
+  local: [unixFamily],
+  bridge: [unixFamily, 2, 10],
   ip: [2, 10],
   closed: [],
 };
@@ -84,7 +87,7 @@ export function seccompInstructions(architecture: Architecture, profile: SocketP
       give(action.allow),
     ]),
     ...whenEqual(special.socket, onlyFamilies(families[profile])),
-    ...whenEqual(special.socketpair, onlyFamilies([1])),
+    ...whenEqual(special.socketpair, onlyPairs(families[profile])),
     give(action.allow),
   ];
 }
@@ -108,6 +111,20 @@ function onlyFamilies(allowed: readonly number[]): Instruction[] {
     load(offsets.argument0),
     ...allowed.flatMap((family) => whenEqual(family, [give(action.allow)])),
     give(action.familyNotSupported),
+  ];
+}
+
+/**
+ * A pair of Unix sockets is open already. One for datagrams could still be pointed at any address, so that it would be
+ * as good as a socket: it needs the same right. Of the types, SOCK_DGRAM and SOCK_RAW have the second bit; what has
+ * connections (SOCK_STREAM, SOCK_SEQPACKET) stays with its peer.
+ */
+function onlyPairs(allowed: readonly number[]): Instruction[] {
+  if (allowed.includes(unixFamily)) return onlyFamilies([unixFamily]);
+  return [
+    load(offsets.argument1),
+    ...whenAnyBit(0b10, [give(action.familyNotSupported)]),
+    ...onlyFamilies([unixFamily]),
   ];
 }
 

@@ -40,7 +40,7 @@ export async function commonEvidence(
   if (lures.victim.exitCode !== null || lures.victim.signalCode !== null)
     found.push({ proof: 'victim', detail: `ended by ${lures.victim.signalCode ?? 'itself'}` });
   for (const change of await lures.changes()) found.push({ proof: 'changed', detail: change });
-  for (const survivor of processesNaming(lures.token, [lures.victim.pid ?? 0]))
+  for (const survivor of processesNaming(lures.token, lures.ownPids))
     found.push({ proof: 'survivor', detail: survivor.command });
   return found;
 }

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type ListenOptions, type Socket } from 'node:net';
 import { homedir, networkInterfaces } from 'node:os';
 import path from 'node:path';
@@ -24,6 +24,8 @@ export interface Lures {
   /** Connections and packets that arrived, by listener. */
   readonly contacts: readonly string[];
   readonly victim: ChildProcess;
+  /** Processes of the lures that name the token, which are no card's. */
+  readonly ownPids: readonly number[];
   /** What differs in the watched folders from how they were laid out. */
   changes(): Promise<string[]>;
   dispose(): Promise<void>;
@@ -82,6 +84,9 @@ export async function layOutLures(surroundings: Surroundings): Promise<Lures> {
   const udp = await listenForPackets(contacts, undo);
   await listening('unix socket', { path: at('unix.sock') });
   await listening('socket in a shared folder', { path: at('share/service.sock') });
+  // Whoever finds it may use it: no permission of the file is in the way.
+  await chmod(at('share/service.sock'), 0o777);
+  const datagrams = await listenForDatagrams(at('share/datagram.sock'), `${token}-datagram`, contacts, undo);
   const runSocket = `/run/sallyport-${token}.sock`;
   const hasRunSocket = (await listening('socket in /run', { path: runSocket })) !== undefined;
   await listening('abstract socket', { path: `\0${token}` });
@@ -114,6 +119,8 @@ export async function layOutLures(surroundings: Surroundings): Promise<Lures> {
     unixSocket: at('unix.sock'),
     runSocket: hasRunSocket ? runSocket : '',
     abstractSocket: token,
+    datagramSocket: at('share/datagram.sock'),
+    abstractDatagram: `${token}-datagram`,
     victimPid: String(victim.pid),
     runnerPid: String(surroundings.runnerPid),
     testPid: String(process.pid),
@@ -128,6 +135,7 @@ export async function layOutLures(surroundings: Surroundings): Promise<Lures> {
     values,
     contacts,
     victim,
+    ownPids: [victim, datagrams].map((child) => child.pid ?? 0),
     changes: async () => {
       const after = await photograph(watched);
       return [...new Set([...before.keys(), ...after.keys()])].filter(
@@ -190,6 +198,41 @@ async function listenForPackets(contacts: string[], undo: (() => Promise<unknown
   await new Promise<void>((resolve) => socket.bind(0, '0.0.0.0', resolve));
   undo.push(() => new Promise<void>((resolve) => socket.close(() => resolve())));
   return socket.address().port;
+}
+
+/** Node has no Unix sockets for datagrams, so another program hears them. It ends with its input. */
+async function listenForDatagrams(
+  file: string,
+  abstract: string,
+  contacts: string[],
+  undo: (() => Promise<unknown>)[],
+): Promise<ChildProcess> {
+  const text = `
+import os, select, socket, sys
+def listen(address):
+    heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    heard.bind(address)
+    return heard
+sockets = {listen(sys.argv[1]): "datagram in a shared folder", listen("\\0" + sys.argv[2]): "abstract datagram"}
+os.chmod(sys.argv[1], 0o777)
+print("ready", flush=True)
+while True:
+    for ready in select.select([0, *sockets], [], [])[0]:
+        if ready == 0:
+            sys.exit()
+        ready.recv(100)
+        print(sockets[ready], flush=True)
+`;
+  const child = spawn('/usr/bin/python3', ['-I', '-c', text, file, abstract], {
+    env: {},
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  undo.push(() => endOf(child));
+  child.stdout.setEncoding('utf8').on('data', (said: string) => {
+    contacts.push(...said.split('\n').filter((line) => line !== '' && line !== 'ready'));
+  });
+  await once(child.stdout, 'data');
+  return child;
 }
 
 async function endOf(child: ChildProcess): Promise<void> {

@@ -57,7 +57,7 @@ export async function runPlainly(
       found.push({ proof: 'changed', detail: 'a folder beside the job' });
   } finally {
     neighbour?.stop();
-    for (const { pid } of processesNaming(lures.token, [lures.victim.pid ?? 0])) kill(pid);
+    for (const { pid } of processesNaming(lures.token, lures.ownPids)) kill(pid);
   }
   return { evidence: found, log };
 }

@@ -23,6 +23,21 @@ def datagram():
         raise
 
 
+def reached(action):
+    """A pair is open already; one for datagrams may be pointed at somebody else."""
+    near, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        action(near)
+    except OSError as error:
+        if error.errno in (errno.EPROTOTYPE, errno.ECONNREFUSED):
+            return errno.errorcode[error.errno]
+        raise
+    return "reached"
+
+
+for_datagrams = os.path.join(shared, "datagram.sock")
+attempt("pair", lambda: reached(lambda near: near.connect(for_datagrams)))
+attempt("pair-send", lambda: reached(lambda near: near.sendto(b"hello", for_datagrams)))
 attempt("stream", lambda: connect(socket.SOCK_STREAM, path))
 attempt("datagram", datagram)
 attempt("by-descriptor", lambda: connect(socket.SOCK_STREAM, f"/proc/self/fd/{os.open(shared, os.O_RDONLY)}/service.sock"))

@@ -124,10 +124,29 @@ describe('the system call filter', () => {
           const expected = open[profile].includes(family) ? allow : EAFNOSUPPORT;
           assert.equal(evaluate(architecture, profile, { number: socket, arguments: [family] }), expected);
           const pair = family === 1 ? allow : EAFNOSUPPORT;
-          assert.equal(evaluate(architecture, profile, { number: socketpair, arguments: [family] }), pair);
+          const connected = { number: socketpair, arguments: [family, 0x80801] };
+          assert.equal(evaluate(architecture, profile, connected), pair);
         }
       });
     }
+
+    it(`[RUN-02] makes no pair that could be pointed at a socket of somebody else on ${architecture}`, () => {
+      const { socketpair } = specials[architecture];
+      for (const profile of profiles) {
+        for (const [type, isConnected] of [
+          [1, true],
+          [5, true],
+          [2, false],
+          [3, false],
+        ] as const) {
+          const expected = isConnected || open[profile].includes(1) ? allow : EAFNOSUPPORT;
+          for (const flags of [0, 0x800, 0x80000, 0x80800]) {
+            const call = { number: socketpair, arguments: [1, type + flags] };
+            assert.equal(evaluate(architecture, profile, call), expected, `${profile} ${type}`);
+          }
+        }
+      }
+    });
 
     it(`[RUN-02] lets everything else through on ${architecture}`, () => {
       const special = new Set<number>(Object.values(specials[architecture]));
