@@ -110,8 +110,9 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
     const socket = keep(
       await dial(target, rule, network, { signal: ended.signal, timeoutMs: bounds.dialMs }),
     );
-    socket.setTimeout(bounds.idleMs, () => socket.destroy());
     exchange.connected(socket);
+    if (ended.signal.aborted) throw new EgressError('failed', 'the job ended');
+    socket.setTimeout(bounds.idleMs, () => socket.destroy());
     return socket;
   };
 

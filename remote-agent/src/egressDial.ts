@@ -61,7 +61,8 @@ export async function dial(
   const addresses = target.isAddress ? [target.host] : await resolve(target.host, network, deadline);
   const fault = addressFault(rule, addresses);
   if (fault !== undefined)
-    throw new EgressError('refused', `rule ${rule.text}: ${fault}`, addresses.join(' '));
+    throw new EgressError('refused', `rule ${rule.text}: ${fault}`, addresses.slice(0, 8).join(' '));
+  if (deadline.aborted) throw failure('connect', deadline.reason);
   const socket = network.open(addresses, target.port);
   return new Promise((settle, reject) => {
     const fail = (error: unknown): void => {

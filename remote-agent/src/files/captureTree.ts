@@ -16,7 +16,7 @@ import {
   type OpenedFolder,
 } from './noFollow.ts';
 import { createPace, type Pace } from './pace.ts';
-import { decodeName, showName, treePathFault } from './treePath.ts';
+import { decodeName, listingLimitBytes, showName, treePathFault } from './treePath.ts';
 
 /** Why a file or folder was not taken. `not-regular` covers links, FIFOs, sockets, devices and hard links. */
 export type CaptureFault = 'missing' | 'not-regular' | 'bad-name' | 'too-large' | 'changed' | 'unreadable';
@@ -89,7 +89,7 @@ export async function captureTree(
   shown = '',
 ): Promise<ArtifactRef> {
   const entries: TreeEntry[] = [];
-  await walk(folder, '', { ...options, shown, entries });
+  await walk(folder, '', { ...options, shown, entries, listingBytes: 0 });
   entries.sort((a, b) => (a.path < b.path ? -1 : 1));
   const files = entries.filter((entry) => entry.kind === 'file');
   const listing: Tree = { version: 1, entries };
@@ -134,7 +134,12 @@ export async function captureFolder(
 interface Walk extends CaptureOptions {
   readonly shown: string;
   readonly entries: TreeEntry[];
+  /** At least what the listing will have. */
+  listingBytes: number;
 }
+
+/** Room for an entry's digest, size and punctuation. */
+const entryBytes = 160;
 
 async function walk(folder: OpenedFolder, prefix: string, run: Walk): Promise<void> {
   const names = namesOf(folder, prefix, run);
@@ -146,6 +151,9 @@ async function walk(folder: OpenedFolder, prefix: string, run: Walk): Promise<vo
     const fault = treePathFault(path);
     if (fault !== undefined)
       throw new CaptureError('bad-name', `${shown}: the path ${fault}; rename it`, shown);
+    run.listingBytes += entryBytes + Buffer.byteLength(path);
+    if (run.listingBytes > listingLimitBytes)
+      throw new CaptureError('too-large', `${shown}: the paths are too long together; keep fewer`, shown);
     const entry = openChecked(folder, name, shown);
     try {
       if (entry.kind === 'directory') {

@@ -2,14 +2,11 @@ import { tree, type ArtifactRef, type Tree } from '../../../protocol/src/artifac
 import { UserError } from '../../../protocol/src/errors.ts';
 import { limits } from '../../../protocol/src/limits.ts';
 import type { BlobStore } from './blobStore.ts';
-import { showName, treePathFault } from './treePath.ts';
-
-/** Longest listing: every entry with a long path, and room for its digest. */
-const listingBytes = limits.filesPerTree * 512;
+import { listingLimitBytes, showName, treePathFault } from './treePath.ts';
 
 /** The verified listing of a stored directory. Throws as `BlobStore.readBytes` and `parseTree` do. */
 export function readTree(store: BlobStore, ref: ArtifactRef): Tree {
-  return parseTree(store.readBytes(ref.digest, { limitBytes: listingBytes }));
+  return parseTree(store.readBytes(ref.digest, { limitBytes: listingLimitBytes }));
 }
 
 /**

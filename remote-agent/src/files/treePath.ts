@@ -1,5 +1,8 @@
 import { limits } from '../../../protocol/src/limits.ts';
 
+/** Largest listing of a folder, in bytes: enough for `limits.filesPerTree` entries with long paths, not the longest. */
+export const listingLimitBytes = limits.filesPerTree * 512;
+
 /**
  * The rules for every relative path of a listing, the same on each platform: parts joined by `/`, none empty, `.` or
  * `..`, no NUL and no backslash (a separator elsewhere), well-formed Unicode, at most `limits.pathBytes` of UTF-8 and

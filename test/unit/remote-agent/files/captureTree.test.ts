@@ -100,6 +100,7 @@ describe('captureTree', () => {
       shown: RegExp;
       make: () => unknown;
       skip?: () => boolean;
+      entries?: number;
     }[] = [
       {
         what: 'a link to a file',
@@ -194,13 +195,26 @@ describe('captureTree', () => {
         make: () => mkdirSync(at('d', ...Array<string>(64).fill('x')), { recursive: true }),
       },
       {
+        what: 'paths that are too long together',
+        fault: 'too-large',
+        shown: /too long together/,
+        make: () => {
+          const deep = at('d', ...Array<string>(15).fill('z'.repeat(250)));
+          mkdirSync(deep, { recursive: true });
+          const script =
+            'import os, sys\nos.chdir(sys.argv[1])\nfor n in range(14000):\n    os.close(os.open(str(n), os.O_CREAT))';
+          execFileSync('python3', ['-c', script, deep]);
+        },
+        entries: 100_000,
+      },
+      {
         what: 'too long a path',
         fault: 'bad-name',
         shown: /longer than 4096/,
         make: () => mkdirDeep(at('d'), 'y'.repeat(250), 17),
       },
     ];
-    for (const { what, fault, shown, make, skip } of refusals) {
+    for (const { what, fault, shown, make, skip, entries = 1000 } of refusals) {
       it(`[FILES-04] ${what}`, async function () {
         if (skip?.()) {
           console.log(`      skipped: cannot be made as this user`);
@@ -208,7 +222,8 @@ describe('captureTree', () => {
         }
         mkdirSync(at('d'));
         make();
-        await assert.rejects(capture(), { name: 'CaptureError', fault, message: shown });
+        const budget = { bytes: 1_000_000, entries };
+        await assert.rejects(capture({ budget }), { name: 'CaptureError', fault, message: shown });
       });
     }
 
