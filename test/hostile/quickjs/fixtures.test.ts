@@ -60,15 +60,15 @@ describe('hostile js cards', () => {
   for (const fixture of fixtures)
     it(`[QJS-01] [QJS-02] ${fixture.name} ends in: ${fixture.expected.join(' or ')}`, async () => {
       const native = fixture.expected.includes('killed');
-      const deadlineMs = native ? 250 : fixture.expected[0] === 'timeout' ? 500 : 5000;
-      const job = jsJob(fixture.source, { deadlineMs, logBytes: 16 * 1024 });
+      const deadlineMs = native ? 250 : fixture.expected[0] === 'timeout' ? 500 : 20_000;
+      const job = jsJob(fixture.source, { deadlineMs, logBytes: 512 });
       const neighbour = runOnThread(
         startTestThread(script),
         jsJob('export default () => ({ out: "well" });'),
         20_000,
       );
       // A native loop ends by the host's clock. For the others that clock is far away: they must end by themselves.
-      const { end, log } = await runOnThread(startTestThread(script), job, native ? 750 : 20_000);
+      const { end, log } = await runOnThread(startTestThread(script), job, native ? 750 : 40_000);
       const word = endWord(end);
       const detail = end.kind === 'answered' && end.result.kind === 'error' ? end.result.message : '';
       const accepted = native ? [...fixture.expected, 'timeout'] : fixture.expected;
