@@ -387,26 +387,29 @@ export class ActiveRun {
     this.#isOver = true;
   }
 
-  /** The store can't be written: nothing more is started, what runs is ended, and the next start says `unknown`. */
+  /** The store can't be written: nothing more is started, what runs is ended, and what can't be told is `unknown`. */
   #break(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#abort.abort();
     this.#launches = [];
     this.#around.onProblem(error);
+    const { store } = this.#around;
+    store.abandon(this.#input.seq);
     this.#attempt(() => {
-      for (const entry of this.#entries.values()) {
-        if (!['queued', 'running'].includes(entry.record.status.state)) continue;
-        this.#update(entry, {
-          state: 'unknown',
-          reason: { kind: 'interrupted', detail: errorMessage(error) },
-        });
+      store.recover();
+      // What a step changed in memory was rolled back with it.
+      for (const stored of store.runs.cards(this.#input.seq)) {
+        const entry = this.#entries.get(stored.card);
+        if (entry) entry.record = stored;
       }
-      this.#around.store.database.transaction(() => {
-        this.#save();
-        this.#around.store.runs.finish(this.#input.seq, 'unknown', this.#around.clock.now());
-      });
     });
+    const reason: Reason = { kind: 'interrupted', detail: errorMessage(error) };
+    for (const entry of this.#entries.values()) {
+      const { state } = entry.record.status;
+      if (state === 'queued' || state === 'running') this.#update(entry, { state: 'unknown', reason });
+      this.#untold.add(entry);
+    }
     this.#tellNow();
   }
 

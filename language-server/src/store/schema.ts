@@ -1,4 +1,5 @@
 import { UserError } from '../../../protocol/src/errors.ts';
+import { gateTables } from '../gate/ledger.ts';
 import { number, type Database } from './database.ts';
 
 /**
@@ -87,6 +88,7 @@ const migrations: readonly string[] = [
     primary key (scope, card, key)
   ) without rowid;
   `,
+  gateTables,
 ];
 
 /** Brings the database to the newest version. Throws `conflict` where a newer Sallyport has written it. */

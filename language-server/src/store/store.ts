@@ -23,8 +23,10 @@ export interface Store {
   readonly cursors: Cursors;
   /** Where the database was damaged at opening: what was kept, under which name. */
   readonly setAside: SetAside | null;
-  /** Ends what engines that are gone left unfinished. Returns the number of runs. */
+  /** Ends what engines that are gone left unfinished, and what was abandoned. Returns the number of runs. */
   recover(): number;
+  /** Gives up a run of this engine whose end could not be stored: the next `recover` stores it. */
+  abandon(seq: number): void;
   close(): void;
 }
 
@@ -40,7 +42,8 @@ export function openStore(home: Home, now: () => number = Date.now): Store {
     database.close();
     throw error;
   }
-  const recover = () => recoverEngines(database, lease, now());
+  const abandoned = new Set<number>();
+  const recover = () => endLostRuns(database, lease, abandoned, now());
   recover();
   return {
     engineId,
@@ -54,6 +57,7 @@ export function openStore(home: Home, now: () => number = Date.now): Store {
     cursors: new Cursors(),
     setAside,
     recover,
+    abandon: (seq) => void abandoned.add(seq),
     close: () => {
       database.run('delete from engines where id = ?', engineId);
       database.close();
@@ -74,45 +78,31 @@ const neverStarted = JSON.stringify({
 });
 
 /**
- * A run belongs to the engine that started it. Where that one is gone (no lease, or never registered here), what was
- * running is `unknown`, what was waiting is `skipped`, and what had finished stays as it is.
+ * A run belongs to the engine that started it. Where that one is gone (its lease is free), or has given the run up, what
+ * was running is `unknown`, what was waiting is `skipped`, and what had finished stays as it is.
  */
-function recoverEngines(database: Database, lease: Lease, at: number): number {
-  const gone = new Set<string>();
-  const owners = database.all(
-    "select id from engines union select distinct engine as id from runs where state = 'running'",
-  );
-  for (const row of owners) {
-    const id = text(row, 'id');
-    if (!lease.isHeld(id)) gone.add(id);
-  }
-  let recovered = 0;
-  for (const engine of gone) {
-    recovered += database.transaction(() => endRunsOf(database, engine, at));
-    lease.forget(engine);
-  }
-  return recovered;
+function endLostRuns(database: Database, lease: Lease, abandoned: Set<number>, at: number): number {
+  const engines = new Set(database.all('select id from engines').map((row) => text(row, 'id')));
+  const runs = new RunRecords(database).unfinished();
+  for (const { engine } of runs) engines.add(engine);
+  const gone = new Set([...engines].filter((engine) => !lease.isHeld(engine)));
+  const lost = runs.filter(({ seq, engine }) => gone.has(engine) || abandoned.has(seq));
+  database.transaction(() => {
+    for (const { seq } of lost) endRun(database, seq, at);
+    for (const engine of gone) database.run('delete from engines where id = ?', engine);
+  });
+  for (const engine of gone) lease.forget(engine);
+  abandoned.clear();
+  return lost.length;
 }
 
-function endRunsOf(database: Database, engine: string, at: number): number {
-  const open = "(select seq from runs where engine = ? and state = 'running')";
+function endRun(database: Database, seq: number, at: number): void {
+  const end = 'update card_runs set state = ?, reason_json = ?, finished_at = ? where run = ? and state = ?';
+  database.run(end, 'unknown', interrupted, at, seq, 'running');
+  database.run(end, 'skipped', neverStarted, at, seq, 'queued');
   database.run(
-    `update card_runs set state = 'unknown', reason_json = ?, finished_at = ? where state = 'running' and run in ${open}`,
-    interrupted,
+    "update runs set state = 'unknown', finished_at = ? where seq = ? and state = 'running'",
     at,
-    engine,
+    seq,
   );
-  database.run(
-    `update card_runs set state = 'skipped', reason_json = ?, finished_at = ? where state = 'queued' and run in ${open}`,
-    neverStarted,
-    at,
-    engine,
-  );
-  const { changes } = database.run(
-    "update runs set state = 'unknown', finished_at = ? where engine = ? and state = 'running'",
-    at,
-    engine,
-  );
-  database.run('delete from engines where id = ?', engine);
-  return changes;
 }
