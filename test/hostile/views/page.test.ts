@@ -68,7 +68,7 @@ describe('A card-owned page in its sealed frame', function () {
     attack.over === 'udp' ? sink.packets > 0 : sink.hits.some((hit) => hit.includes(attack.name));
 
   for (const attack of attacks) {
-    it(`${attack.rows}: ${attack.name} reaches nothing`, async () => {
+    it(`[VIEW-01] ${attack.rows}: ${attack.name} reaches nothing`, async () => {
       const page = await sealed(attack.html({ origin: sink.origin, udpPort: sink.udpPort }));
       await page.waitForFunction((name) => window.seen.includes(`ran ${name}`), attack.name);
       await settle(page);

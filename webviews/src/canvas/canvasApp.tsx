@@ -45,7 +45,7 @@ export function CanvasApp({ state, actions, initialMode, onMode }: CanvasAppProp
     <div className="app">
       <Toolbar project={project} actions={actions} mode={mode} onSwitch={switchMode} />
       {project.trusted ? null : (
-        <p className="notice">
+        <p className="notice" role="status">
           <Icon name="warning" />
           {words.untrusted}
         </p>
@@ -173,7 +173,7 @@ function Empty({ text, hint }: { readonly text: string; readonly hint?: string }
   return (
     <main className="empty">
       <Icon name="graph" />
-      <p>{text}</p>
+      {hint === undefined ? <h1>{text}</h1> : <p>{text}</p>}
       {hint === undefined ? null : <p className="hint">{hint}</p>}
     </main>
   );

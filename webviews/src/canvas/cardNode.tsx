@@ -9,7 +9,8 @@ import { cardFigures } from './cardText.ts';
 export type CardNode = Node<
   {
     readonly card: CardView;
-    readonly sentence: string;
+    /** What the picture says without words, for screen readers. */
+    readonly aside: string;
     /** This card takes part in the tab order; the others are reached with the arrow keys. */
     readonly isCurrent: boolean;
     /** Takes the focus when it becomes current. */
@@ -22,7 +23,7 @@ export type CardNode = Node<
 
 /** One card of the graph: a button that opens its menu. */
 export const CardNodeView = memo(function CardNodeView({ data }: NodeProps<CardNode>) {
-  const { card, sentence, isCurrent, takesFocus, onOpen, onEnter } = data;
+  const { card, aside, isCurrent, takesFocus, onOpen, onEnter } = data;
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isCurrent && takesFocus) button.current?.focus({ preventScroll: true });
@@ -38,7 +39,6 @@ export const CardNodeView = memo(function CardNodeView({ data }: NodeProps<CardN
         className={`card card-${card.status?.state ?? 'none'}`}
         data-card={card.id}
         tabIndex={isCurrent ? 0 : -1}
-        aria-label={sentence}
         aria-haspopup="menu"
         onFocus={() => onEnter(card.id)}
         onClick={(event) => onOpen(card.id, event.currentTarget)}
@@ -54,6 +54,7 @@ export const CardNodeView = memo(function CardNodeView({ data }: NodeProps<CardN
           <span className="card-figures">{figures}</span>
         </span>
         {progress ? <Progress fraction={progress.fraction} text={progress.text} /> : <Badges card={card} />}
+        <span className="unseen">{aside}</span>
       </button>
       <Handle type="source" position={Position.Right} isConnectable={false} />
     </>

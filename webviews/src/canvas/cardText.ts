@@ -1,6 +1,5 @@
 import type { CardView } from '../../../protocol/src/engine.ts';
 import { byteSize, duration } from '../ui/figures.ts';
-import { stateWord } from '../ui/stateLabel.tsx';
 import { words } from '../ui/words.ts';
 import type { Wire } from './graph.ts';
 
@@ -21,16 +20,11 @@ export function permissionTexts(card: CardView): string[] {
   );
 }
 
-/** Everything that the picture of a card shows, as one sentence for a screen reader. */
-export function cardSentence(card: CardView, wires: readonly Wire[]): string {
+/** What a screen reader would miss of a card's picture: the wires, and permissions beyond the one that is shown. */
+export function cardAside(card: CardView, wires: readonly Wire[]): string {
   const after = [...new Set(wires.filter((wire) => wire.to === card.id).map((wire) => wire.from))];
   return [
-    card.title,
-    card.runtime,
-    stateWord(card.status),
-    cardFigures(card),
-    card.problems > 0 ? words.problems(card.problems) : '',
-    ...permissionTexts(card),
+    ...permissionTexts(card).slice(1),
     after.length > 0 ? `${words.columns.after} ${after.join(', ')}` : '',
   ]
     .filter((part) => part !== '')

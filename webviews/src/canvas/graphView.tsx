@@ -11,7 +11,7 @@ import type { CardView } from '../../../protocol/src/engine.ts';
 import { Button } from '../ui/button.tsx';
 import { words } from '../ui/words.ts';
 import { CardNodeView, type CardNode } from './cardNode.tsx';
-import { cardSentence } from './cardText.ts';
+import { cardAside } from './cardText.ts';
 import { neighbour, wiresOf, type Direction, type Place, type Wire } from './graph.ts';
 import { cardSize, createLayoutCache } from './layout.ts';
 
@@ -29,7 +29,7 @@ const arrows: Record<string, Direction> = {
   ArrowUp: 'up',
   ArrowDown: 'down',
 };
-/** Beyond this many wires their types stand in the list and in each card's sentence only. */
+/** Beyond this many wires their types stand in the list only. */
 const labelledWires = 120;
 
 /** The graph, drawn. One card is in the tab order; arrow keys move, `+`, `-` and `0` zoom. */
@@ -118,7 +118,7 @@ function useNodes(
 ): CardNode[] {
   const [cache] = useState(() => new Map<string, CardNode>());
   return useMemo(() => {
-    const sentences = inputsByCard(wires);
+    const inputs = inputsByCard(wires);
     return cards.map((card) => {
       const isCurrent = card.id === currentId;
       const position = places.get(card.id) ?? { x: 0, y: 0 };
@@ -140,7 +140,7 @@ function useNodes(
         ...cardSize,
         data: {
           card,
-          sentence: cardSentence(card, sentences.get(card.id) ?? []),
+          aside: cardAside(card, inputs.get(card.id) ?? []),
           isCurrent,
           takesFocus,
           onOpen,

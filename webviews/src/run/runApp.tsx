@@ -24,7 +24,7 @@ export function RunApp({ state, client, onSelect }: RunAppProps) {
     return (
       <main className="empty">
         <Icon name="list" />
-        <p>{message ?? words.loadingRun}</p>
+        <h1>{message ?? words.loadingRun}</h1>
         {message === undefined ? null : <p className="hint">{words.noRunHint}</p>}
       </main>
     );

@@ -40,21 +40,16 @@ function Table({ name, table }: { readonly name: string; readonly table: CsvTabl
   if (table.columns.length === 0) return <p className="nothing">{words.table.empty}</p>;
   const columns = { gridTemplateColumns: widths };
   return (
-    <div
-      className="table"
-      role="table"
-      aria-label={words.table.label(name)}
-      aria-rowcount={table.rowCount + 1}
-    >
-      <div className="pane-bar" role="none">
-        <span className="muted" role="none">
+    <div className="table">
+      <div className="pane-bar">
+        <span className="muted">
           {words.table.rows(table.rowCount)}
           {table.unevenRows > 0 ? ` · ${words.table.uneven(table.unevenRows)}` : ''}
         </span>
       </div>
       <WindowedRows
         label={words.table.label(name)}
-        role="region"
+        role="table"
         rows={table.rowCount}
         rowPx={rowPx}
         head={

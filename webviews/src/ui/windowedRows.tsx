@@ -18,7 +18,7 @@ export interface WindowedRowsHandle {
 
 export interface WindowedRowsProps {
   readonly label: string;
-  readonly role: 'log' | 'region';
+  readonly role: 'log' | 'region' | 'table';
   readonly rows: number;
   readonly rowPx: number;
   readonly handle?: Ref<WindowedRowsHandle>;
@@ -74,6 +74,7 @@ export function WindowedRows(props: WindowedRowsProps) {
       role={role}
       aria-label={label}
       aria-live={role === 'log' ? 'off' : undefined}
+      aria-rowcount={role === 'table' ? rows + 1 : undefined}
       tabIndex={0}
       onScroll={(event) => {
         measure();
