@@ -30,10 +30,17 @@ export async function stageExtension(folder) {
   await mkdir(folder, { recursive: true });
   await buildAll({ outdir: join(folder, 'dist'), sourcemap: false });
   for (const path of shipped) await cp(join(root, path), join(folder, path), { recursive: true });
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+  await writeFile(join(folder, 'README.md'), withoutOwnPictures(readme));
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   for (const key of developerKeys) delete manifest[key];
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   return folder;
+}
+
+/** The README shown in VS Code: pictures of the repository are not shipped, so their lines are left out. */
+function withoutOwnPictures(markdown) {
+  return markdown.replace(/^!\[[^\]]*\]\((?!https:)[^)]*\)\s*\n/gm, '');
 }
 
 /** Packs a staged folder. Throws where the result is too large or holds a source map. */
@@ -41,7 +48,13 @@ export async function packExtension(folder, vsixPath) {
   const files = await listFiles(folder);
   const maps = files.filter((file) => file.endsWith('.map'));
   if (maps.length > 0) throw new Error(`Failed to package: source maps are staged: ${maps.join(', ')}`);
-  await createVSIX({ cwd: folder, packagePath: vsixPath, dependencies: false, allowMissingRepository: true });
+  await createVSIX({
+    cwd: folder,
+    packagePath: vsixPath,
+    dependencies: false,
+    allowMissingRepository: true,
+    rewriteRelativeLinks: false,
+  });
   const { size } = await stat(vsixPath);
   if (size > largestVsixBytes)
     throw new Error(`Failed to package: ${vsixPath} has ${size} bytes, ${largestVsixBytes} are allowed`);

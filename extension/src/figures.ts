@@ -21,6 +21,12 @@ export function size(bytes: number): string {
   return `${unit === 0 || value >= 9.95 ? Math.round(value) : value.toFixed(1)} ${units[unit] ?? ''}`;
 }
 
+/** `09:05:07` on the day of `now`, else `2026-03-01 09:05`, in local time: for lists that are narrow. */
+export function shortTimestamp(epochMs: number, now: number): string {
+  const [day = '', time = ''] = timestamp(epochMs).split(' ');
+  return timestamp(now).startsWith(day) ? time : `${day} ${time.slice(0, 5)}`;
+}
+
 /** `2026-03-01 09:05:07` in local time. */
 export function timestamp(epochMs: number): string {
   const at = new Date(epochMs);

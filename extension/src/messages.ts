@@ -205,7 +205,7 @@ export const choose = {
   card: (): string => t('Choose a card'),
   run: (): string => t('Choose a run'),
   reviewTitle: (root: string): string => t('Permissions for {0}', plain(root)),
-  review: (): string => t('Select what you allow, then press OK. What you leave out stays closed.'),
+  review: (): string => t('Select what you allow. The rest stays closed.'),
   readFirst: (): string =>
     t(
       'Some selected lines are longer than this list shows: read their whole text first (the book at their right).',

@@ -15,7 +15,7 @@ interface AxeViolation {
 /** What axe-core finds in a webview. Its frames are opaque and looked at by the views' own tests. */
 async function axe(frame: FrameLocator): Promise<string[]> {
   const handle = await frame.locator('body').elementHandle();
-  const page = await handle?.ownerFrame();
+  const page = await handle.ownerFrame();
   assert.ok(page);
   await page.evaluate(axeSource);
   const violations = await page.evaluate(async () => {

@@ -28,7 +28,10 @@ export function registerApprovals(services: Services): Disposable {
             key,
           })),
       );
-      if (items.length === 0) { notifier.show(notices.nothingToRevoke(name)); return; }
+      if (items.length === 0) {
+        notifier.show(notices.nothingToRevoke(name));
+        return;
+      }
       const named = items.find((item) => item.card === target.card && item.key === target.permissionKey);
       const options = {
         title: choose.revokeTitle(root),

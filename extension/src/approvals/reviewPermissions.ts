@@ -38,13 +38,21 @@ export class PermissionReviewer {
     const { root } = project;
     const review = await this.#engine.call('permissions/review', { root });
     const lines = reviewLines(review);
-    if (lines.asked.length + lines.accepted.length === 0)
-      { this.#notifier.show(notices.nothingToReview(project.name)); return; }
-    if (review.scope === null) { this.#notifier.show(notices.noPersistentScope(root)); return; }
+    if (lines.asked.length + lines.accepted.length === 0) {
+      this.#notifier.show(notices.nothingToReview(project.name));
+      return;
+    }
+    if (review.scope === null) {
+      this.#notifier.show(notices.noPersistentScope(root));
+      return;
+    }
     const selected = await pickPermissions(root, lines, this.#reports);
     if (!selected) return;
     const accepted = toAccepted(selected);
-    if (accepted.length === 0) { this.#notifier.show(notices.nothingAccepted()); return; }
+    if (accepted.length === 0) {
+      this.#notifier.show(notices.nothingAccepted());
+      return;
+    }
     try {
       const answer = await this.#engine.call('permissions/accept', { root, digest: review.digest, accepted });
       this.#notifier.show(notices.permissionsAccepted(answer.accepted));

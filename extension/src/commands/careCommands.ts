@@ -17,7 +17,10 @@ export function registerCareCommands({ commands, engine, notifier, reports }: Se
     commands.register('sallyport.cleanUp', async () => {
       const usage = await engine.call('store/usage', {});
       const used = size(usage.blobBytes + usage.databaseBytes);
-      if (usage.unusedBytes === 0) { notifier.show(notices.nothingToClean(used)); return; }
+      if (usage.unusedBytes === 0) {
+        notifier.show(notices.nothingToClean(used));
+        return;
+      }
       const { text, detail, button } = questions.cleanUp(size(usage.unusedBytes), used, usage.runs);
       if ((await window.showWarningMessage(text, { modal: true, detail }, button)) !== button) return;
       const cleaned = await engine.call('store/clean', {});

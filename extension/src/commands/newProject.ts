@@ -11,13 +11,22 @@ export function registerNewProject(services: Services): Disposable {
   const { commands, notifier, presence } = services;
   return commands.register('sallyport.newProject', async () => {
     const folder = await chooseFolder();
-    if (folder.scheme !== 'file') { notifier.show(notices.notLocal(folder.toString())); return; }
-    if (!(await isEmpty(folder))) { notifier.show(notices.folderNotEmpty(folder.fsPath)); return; }
+    if (folder.scheme !== 'file') {
+      notifier.show(notices.notLocal(folder.toString()));
+      return;
+    }
+    if (!(await isEmpty(folder))) {
+      notifier.show(notices.folderNotEmpty(folder.fsPath));
+      return;
+    }
     const files = projectScaffold(projectName(folder));
     const ask = questions.newProject(folder.fsPath, Object.keys(files));
     const options = { modal: true, detail: ask.detail };
     if ((await window.showInformationMessage(ask.text, options, ask.button)) !== ask.button) return;
-    if (!(await isEmpty(folder))) { notifier.show(notices.folderNotEmpty(folder.fsPath)); return; }
+    if (!(await isEmpty(folder))) {
+      notifier.show(notices.folderNotEmpty(folder.fsPath));
+      return;
+    }
     await writeFiles(folder, files);
     if (workspace.getWorkspaceFolder(folder)) {
       await presence.check();

@@ -38,7 +38,10 @@ export function registerOpenCommands(services: Services): Disposable {
       'sallyport.whyRunAgain',
       withCard(async (_project, card, runId) => {
         const run = runId ?? card.status?.runId;
-        if (run === undefined) { notifier.show(notices.cardHasNotRun(card.title)); return; }
+        if (run === undefined) {
+          notifier.show(notices.cardHasNotRun(card.title));
+          return;
+        }
         const { changes } = await engine.call('run/why', { runId: run, card: card.id });
         const report = whyReport(card.title, changes);
         await reports.show(report.title, report.text);

@@ -1,12 +1,11 @@
 import { ProgressLocation, window, workspace } from 'vscode';
 import { UserError } from '../../../protocol/src/errors.ts';
-import type { ProjectView } from '../../../protocol/src/engine.ts';
+import type { ProjectView, RunSummary } from '../../../protocol/src/engine.ts';
 import type { CommandRegistry } from '../commandRegistry.ts';
 import type { Engine } from '../engine.ts';
 import { labels } from '../messages.ts';
 import type { Notifier } from '../notifier.ts';
 import type { ProjectStore } from '../project/projectStore.ts';
-import type { RunDelta } from '../project/projectState.ts';
 import type { Settings } from '../settings.ts';
 import { progressOf } from '../views/statusText.ts';
 import { endNotice } from './endNotice.ts';
@@ -86,17 +85,18 @@ export class RunStarter {
     };
     await window.withProgress(options, async (progress, token) => {
       let shown = 0;
-      const report = ({ summary }: RunDelta): void => {
-        if (summary.runId !== runId) return;
+      const report = (summary: RunSummary | undefined): void => {
+        if (summary?.runId !== runId) return;
         const { done, total } = progressOf([summary.counts]);
         const percent = total === 0 ? 0 : (100 * done) / total;
         progress.report({ message: labels.runningDetail(done, total), increment: percent - shown });
         shown = percent;
       };
       const subscriptions = [
-        this.#store.onDidMoveRun(report),
+        this.#store.onDidMoveRun(({ summary }) => report(summary)),
         token.onCancellationRequested(() => void this.cancel(runId)),
       ];
+      report(this.#store.state.runs.get(project.root));
       try {
         await end;
       } finally {

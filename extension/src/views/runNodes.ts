@@ -1,5 +1,5 @@
 import type { CardRunView, RunSummary, RunView } from '../../../protocol/src/engine.ts';
-import { duration, size, timestamp } from '../figures.ts';
+import { duration, shortTimestamp, size, timestamp } from '../figures.ts';
 import { cardStateWord, labels, reasonText, runStateWord } from '../messages.ts';
 import { plain } from '../plainText.ts';
 import { stateIcons } from './cardText.ts';
@@ -9,16 +9,17 @@ import type { TreeNode } from './treeNode.ts';
 export function runNode(
   run: RunSummary,
   readRun: (runId: string) => Promise<RunView>,
-  isNamed: boolean,
+  { isNamed, now }: { readonly isNamed: boolean; readonly now: number },
 ): TreeNode {
   const description = runDescription(run);
-  const label = timestamp(run.startedAt);
+  const when = timestamp(run.startedAt);
+  const label = shortTimestamp(run.startedAt, now);
   return {
     id: run.runId,
     label: isNamed ? `${label} ${plain(run.projectName)}` : label,
     description,
-    tooltip: `${plain(run.projectName)}\n${label}\n${description}`,
-    spoken: `${label}, ${description}`,
+    tooltip: `${plain(run.projectName)}\n${when}\n${description}`,
+    spoken: `${when}, ${description}`,
     icon: stateIcons[run.state],
     kind: run.state === 'running' ? 'run.running' : 'run',
     command: { id: 'sallyport.openRun', title: labels.openRun() },

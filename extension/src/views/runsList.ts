@@ -19,7 +19,7 @@ export class RunsList {
     const readRun = (runId: string) => this.#engine.call('run/get', { runId });
     const nodes = runs
       .sort((a, b) => b.startedAt - a.startedAt)
-      .map((run) => runNode(run, readRun, projects.length > 1));
+      .map((run) => runNode(run, readRun, { isNamed: projects.length > 1, now: Date.now() }));
     return histories.some((history) => history.hasMore) ? [...nodes, olderNode()] : nodes;
   }
 

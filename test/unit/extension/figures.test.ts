@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { duration, size } from '../../../extension/src/figures.ts';
+import { duration, shortTimestamp, size, timestamp } from '../../../extension/src/figures.ts';
 
 describe('figures', () => {
   const durations: [number, string][] = [
@@ -14,6 +14,13 @@ describe('figures', () => {
     [7_440_000, '2 h 4 min'],
   ];
   for (const [ms, text] of durations) it(`shows ${ms} ms as ${text}`, () => assert.equal(duration(ms), text));
+
+  it('leaves the day out where it is today', () => {
+    const noon = new Date(2026, 2, 1, 12, 0, 0).getTime();
+    assert.equal(timestamp(noon), '2026-03-01 12:00:00');
+    assert.equal(shortTimestamp(noon - 1000, noon), '11:59:59');
+    assert.equal(shortTimestamp(noon - 86_400_000, noon), '2026-02-28 12:00');
+  });
 
   const sizes: [number, string][] = [
     [0, '0 B'],

@@ -23,7 +23,7 @@ const manifestSchema = z.object({
     views: z.record(z.string(), z.array(z.object({ id: z.string(), icon: z.string() }))),
     viewsWelcome: z.array(z.object({ view: z.string(), contents: z.string(), when: z.string() })),
     menus: z.record(z.string(), z.array(item)),
-    keybindings: z.array(item),
+    keybindings: z.array(z.extend(item, { args: z.optional(z.object({ commands: z.array(z.string()) })) })),
     configuration: z.object({
       properties: z.record(z.string(), z.object({ default: z.unknown(), scope: z.string() })),
     }),
@@ -81,9 +81,13 @@ describe('the manifest and the code', () => {
 
   it('use only commands that exist, in menus, keys, welcome texts and walkthrough', () => {
     const known = new Set<string>(commandIds);
-    const named = [...Object.values(contributes.menus).flat(), ...contributes.keybindings].map(
-      (each) => each.command,
-    );
+    const keys = contributes.keybindings.flatMap((each) => each.args?.commands.slice(-1) ?? [each.command]);
+    const named = [
+      ...Object.values(contributes.menus)
+        .flat()
+        .map((each) => each.command),
+      ...keys,
+    ];
     const linked = [
       ...contributes.viewsWelcome.map((each) => each.contents),
       ...contributes.walkthroughs[0]!.steps.map((each) => each.description),

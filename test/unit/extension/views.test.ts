@@ -114,7 +114,10 @@ describe('the Cards view', () => {
 describe('the Runs view', () => {
   it('shows a run in one line and its cards below', async () => {
     const run = makeRun({ state: 'done', finishedAt: 3300, counts: { done: 6 }, cachedCards: 4 });
-    const node = runNode(run, async () => ({ summary: run, cards: [makeCardRun()] }), false);
+    const node = runNode(run, async () => ({ summary: run, cards: [makeCardRun()] }), {
+      isNamed: false,
+      now: run.startedAt,
+    });
     assert.equal(node.description, 'done · 6 cards · 4 from cache · 2.3 s');
     assert.ok(typeof node.children === 'function');
     const [card] = await node.children();
