@@ -338,9 +338,10 @@ describe('the runner', function () {
   });
 
   it('refuses the same job twice, a second greeting and another protocol', async () => {
-    const first = run('shell', 'sleep 60');
+    let isUp = false;
+    const first = run('shell', 'echo up; sleep 60', {}, { onLog: () => (isUp = true) });
     const jobId = `job-${count}`;
-    await until(() => client.cancel('none').then(() => true));
+    await until(() => isUp);
     const again = client.channel.call('job/run', {
       ...{ jobId, cardId: 'card', runtime: 'shell', entry: 'main.sh', inputs: [], outputs: [], params: '{}' },
       code: await putTree(path.join(folder(), 'blobs'), { 'main.sh': '' }),
