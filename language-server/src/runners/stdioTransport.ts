@@ -28,8 +28,8 @@ export function createStdioTransport(input: Readable, output: Writable): Transpo
         }
       });
       input.once('close', () => close('it ended'));
-      input.once('error', (error) => close(error.message));
-      output.once('error', (error) => close(error.message));
+      input.on('error', (error) => close(error.message));
+      output.on('error', (error) => close(error.message));
     },
     close: () => void output.end(),
   };
