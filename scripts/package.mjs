@@ -22,7 +22,7 @@ const shipped = [
 ];
 
 /** Manifest keys that only a developer needs. */
-const developerKeys = ['scripts', 'devDependencies', 'allowScripts', 'private', 'files'];
+const developerKeys = ['scripts', 'devDependencies', 'allowScripts', 'private'];
 
 /** Makes `folder` a complete extension: production build, media, schemas, texts and the manifest without our tools. */
 export async function stageExtension(folder) {

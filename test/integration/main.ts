@@ -1,10 +1,10 @@
 import Mocha from 'mocha';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineLazyTests } from './lazyTests.ts';
+import { defineHostTests } from './hostTests.ts';
 
 /**
- * Runs everything in real VS Code. With arguments only the files that they name (`tiny`, `sample`, …). The last line is
+ * Runs everything in real VS Code. With arguments only what they name (`host`, `tiny`, …). The last line is
  * `N passed, N failed`; evidence of failures is under test/artifacts/.
  */
 const files = ['tiny', 'sample', 'restricted', 'vsix'];
@@ -16,7 +16,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(sign
 rmSync(join(import.meta.dirname, '../artifacts/vscode'), { recursive: true, force: true });
 const mocha = new Mocha({ ui: 'bdd', timeout: 150_000, reporter: 'spec', slow: 20_000, bail });
 mocha.suite.emit('pre-require', globalThis, '', mocha);
-if (wanted('lazy')) await defineLazyTests();
+if (wanted('host')) await defineHostTests();
 for (const name of files.filter(wanted)) mocha.addFile(join(import.meta.dirname, `${name}.test.ts`));
 await mocha.loadFilesAsync();
 const { stats } = await new Promise<Mocha.Runner>((resolve) => {

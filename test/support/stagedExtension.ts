@@ -21,11 +21,14 @@ export function packedExtension(): Promise<{ vsixPath: string; sizeBytes: number
   return (packed ??= stagedExtension().then((folder) => packExtension(folder, join(out, 'sallyport.vsix'))));
 }
 
+const hostBundles = ['bridge', 'lazySuite', 'projectSuite', 'activateBench'] as const;
+export type HostBundle = (typeof hostBundles)[number];
+
 /** Bundles test/integration/host and gives the path of one of its files as the extension host loads it. */
-export async function hostBundle(name: 'bridge' | 'lazySuite' | 'activateBench'): Promise<string> {
+export async function hostBundle(name: HostBundle): Promise<string> {
   await (bundled ??= build({
     absWorkingDir: root,
-    entryPoints: ['bridge', 'lazySuite', 'activateBench'].map((each) => `test/integration/host/${each}.ts`),
+    entryPoints: hostBundles.map((each) => `test/integration/host/${each}.ts`),
     outdir: join(out, 'host'),
     bundle: true,
     platform: 'node',

@@ -154,6 +154,8 @@ export class VscodeWindow {
     await bell.waitFor();
     if (!(await center.isVisible())) await bell.click();
     await center.waitFor();
+    // The bell's own hover would lie over the buttons.
+    await this.page.mouse.move(700, 500);
     const found = center.locator('.notification-list-item').filter({ hasText: text }).first();
     await found.waitFor();
     return found;
