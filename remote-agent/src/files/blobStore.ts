@@ -149,7 +149,7 @@ export function createBlobStore(folder: string, { write }: { write?: WriteCall }
           if (sizeBytes > limitBytes) throw tooLarge(limitBytes);
           const bytes = chunk.subarray(0, count);
           sum.update(bytes);
-          file.write(bytes);
+          await file.append(bytes);
           if (pace.isDue()) await pace.rest();
         }
         return { digest: sum.digest('hex'), sizeBytes };

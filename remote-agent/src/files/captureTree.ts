@@ -48,6 +48,8 @@ export interface CaptureOptions {
    * read. `accept` for a person's own files, where package managers link freely.
    */
   readonly hardLinks: 'refuse' | 'accept';
+  /** False for a path, relative to the folder, that is passed over with all below it. Absent takes everything. */
+  readonly includes?: ((path: string) => boolean) | undefined;
 }
 
 const codeOf: Readonly<Record<CaptureFault, ErrorCode>> = {
@@ -105,6 +107,7 @@ export interface CaptureFolderOptions {
   readonly signal?: AbortSignal;
   readonly limitBytes?: number;
   readonly limitEntries?: number;
+  readonly includes?: (path: string) => boolean;
 }
 
 /** Freezes a person's folder, such as a card's code. `path` itself must not be a symbolic link. */
@@ -115,6 +118,7 @@ export async function captureFolder(
     signal,
     limitBytes = limits.cardFolderBytes,
     limitEntries = limits.filesPerTree,
+    includes,
   }: CaptureFolderOptions = {},
 ): Promise<ArtifactRef> {
   let folder: OpenedFolder;
@@ -125,7 +129,11 @@ export async function captureFolder(
   }
   try {
     const budget = { bytes: limitBytes, entries: limitEntries };
-    return await captureTree(folder, { store, budget, pace: createPace(signal), hardLinks: 'accept' }, path);
+    return await captureTree(
+      folder,
+      { store, budget, pace: createPace(signal), hardLinks: 'accept', includes },
+      path,
+    );
   } finally {
     closeSync(folder.descriptor);
   }
@@ -142,7 +150,8 @@ interface Walk extends CaptureOptions {
 const entryBytes = 160;
 
 async function walk(folder: OpenedFolder, prefix: string, run: Walk): Promise<void> {
-  const names = namesOf(folder, prefix, run);
+  const { includes = () => true } = run;
+  const names = namesOf(folder, prefix, run).filter((name) => includes(prefix + name));
   if (names.length === 0 && prefix !== '') run.entries.push({ kind: 'directory', path: prefix.slice(0, -1) });
   for (const name of names) {
     if (run.pace.isDue()) await run.pace.rest();

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, renameSync, unlinkSync, write, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { systemCode, toFileError } from './fileError.ts';
 
 /** The call that finds a disk full; tests replace it. Returns how many bytes were written. */
@@ -12,19 +13,22 @@ export type WriteCall = (descriptor: number, bytes: Uint8Array) => number;
  */
 export interface IncomingFile {
   write(bytes: Uint8Array): void;
+  /** As `write`, in the thread pool: a disk that can't keep up holds up nothing else. */
+  append(bytes: Uint8Array): Promise<void>;
   /** Moves the file to `path`, over what is there, making the folder where it is missing (0700). */
   keep(path: string): void;
   drop(): void;
 }
 
 /** Opens a file of no lasting name in `folder`. */
-export function openIncomingFile(folder: string, writeCall: WriteCall = writeSync): IncomingFile {
+export function openIncomingFile(folder: string, writeCall?: WriteCall): IncomingFile {
   const path = join(folder, `${process.pid}-${randomBytes(12).toString('hex')}`);
+  const explain = (error: unknown) => toFileError(error, 'store a result in', dirname(folder));
   const attempt = <T>(act: () => T): T => {
     try {
       return act();
     } catch (error) {
-      throw toFileError(error, 'store a result in', dirname(folder));
+      throw explain(error);
     }
   };
   const descriptor = attempt(() =>
@@ -39,8 +43,19 @@ export function openIncomingFile(folder: string, writeCall: WriteCall = writeSyn
   return {
     write: (bytes) =>
       attempt(() => {
-        for (let done = 0; done < bytes.length;) done += writeCall(descriptor, bytes.subarray(done));
+        for (let done = 0; done < bytes.length;)
+          done += (writeCall ?? writeSync)(descriptor, bytes.subarray(done));
       }),
+    append: async (bytes) => {
+      for (let done = 0; done < bytes.length;) {
+        const rest = bytes.subarray(done);
+        try {
+          done += writeCall ? writeCall(descriptor, rest) : (await writeLater(descriptor, rest)).bytesWritten;
+        } catch (error) {
+          throw explain(error);
+        }
+      }
+    },
     keep: (target) =>
       attempt(() => {
         close();
@@ -52,6 +67,8 @@ export function openIncomingFile(folder: string, writeCall: WriteCall = writeSyn
     },
   };
 }
+
+const writeLater = promisify(write);
 
 function moveIntoPlace(from: string, to: string): void {
   try {
