@@ -52,6 +52,10 @@ function writeScript(file: string, text: string): void {
   writeFileSync(file, text, { mode: 0o755 });
 }
 
+/** Runs what stands after `--`, and nothing around it. */
+const unsealing =
+  '#!/bin/sh\n[ "$1" = --version ] && { echo bubblewrap 0.11.0; exit; }\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n';
+
 const without = (...options: string[]) => options.map((option) => `words.remove("${option}")`).join('\n');
 const withoutPair = (option: string) => `at = words.index("${option}")\ndel words[at : at + 2]`;
 
@@ -69,12 +73,7 @@ const brokenMachines: readonly BrokenMachine[] = [
     copyFileSync(real, file);
     chmodSync(file, 0o777);
   }),
-  withProgram('bubblewrap starts the program without any sandbox', (file) =>
-    writeScript(
-      file,
-      '#!/bin/sh\n[ "$1" = --version ] && { echo bubblewrap 0.11.0; exit; }\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n',
-    ),
-  ),
+  withProgram('bubblewrap starts the program without any sandbox', (file) => writeScript(file, unsealing)),
   leavingOut('the network name space', without('--unshare-net')),
   leavingOut('the process name space', without('--unshare-pid')),
   leavingOut(
@@ -106,22 +105,32 @@ const card = readAttacks().find((attack) => attack.name === 'settings-in-card')!
 describe('floor rule 3: isolation or refusal', function () {
   this.timeout(60_000);
   let folder = '';
-  beforeEach(() => (folder = mkdtempSync(path.join(tmpdir(), 'sallyport-broken-'))));
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'sallyport-broken-'));
+    // Sandboxes are started as a user of their own, who has to be able to start what lies there.
+    chmodSync(folder, 0o755);
+  });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('on a whole machine, reached in the same way, the card runs sealed (control)', async function () {
-    onlyRoot(this);
-    const range = await openRange({ wrapper: [bubblewrap, '--dev-bind', '/', '/', '--'] });
-    try {
-      const { outcome, evidence, report } = await range.sealed(card);
-      assert.equal(range.client.hello.isolation.kind, 'bubblewrap');
-      assert.deepEqual(outcome, { kind: 'exited', exitCode: 0 });
-      assert.equal(report?.result.isolation, 'bubblewrap');
-      assert.deepEqual(evidence, []);
-    } finally {
-      await range.close();
-    }
-  });
+  const wholeMachines: readonly BrokenMachine[] = [
+    withProgram('bubblewrap is a copy', (file, real) => copyFileSync(real, file)),
+    leavingOut('nothing', ''),
+  ];
+  for (const machine of wholeMachines) {
+    it(`runs the card sealed where ${machine.title} (control)`, async function () {
+      onlyRoot(this);
+      const range = await openRange(machine.prepare(folder));
+      try {
+        const { outcome, evidence, report } = await range.sealed(card);
+        assert.equal(range.client.hello.isolation.kind, 'bubblewrap');
+        assert.deepEqual(outcome, { kind: 'exited', exitCode: 0 });
+        assert.equal(report?.result.isolation, 'bubblewrap');
+        assert.deepEqual(evidence, []);
+      } finally {
+        await range.close();
+      }
+    });
+  }
 
   for (const machine of brokenMachines) {
     it(`refuses every card where ${machine.title} [FLOOR-03]`, async function () {
@@ -150,6 +159,30 @@ describe('floor rule 3: isolation or refusal', function () {
       }
     });
   }
+
+  it('seals or refuses each card after bubblewrap was replaced beneath a running runner [FLOOR-03]', async function () {
+    onlyRoot(this);
+    const program = path.join(folder, 'bwrap');
+    const machine = withProgram('', (file, real) => writeScript(file, `#!/bin/sh\nexec ${real} "$@"\n`));
+    const range = await openRange(machine.prepare(folder));
+    try {
+      assert.equal(range.client.hello.isolation.kind, 'bubblewrap');
+      writeFileSync(program, unsealing);
+      const kinds = new Set<string>();
+      for (let turn = 0; turn < 4; turn++) {
+        const { outcome, evidence } = await range.sealed(card);
+        assert.deepEqual(evidence, []);
+        kinds.add(outcome.kind === 'refused' ? outcome.code : `${outcome.kind} sealed`);
+      }
+      // Sandboxes that stood by were made by the program that was probed.
+      assert.ok(kinds.has('isolation-missing'), [...kinds].join(', '));
+      kinds.delete('isolation-missing');
+      kinds.delete('exited sealed');
+      assert.deepEqual([...kinds], []);
+    } finally {
+      await range.close();
+    }
+  });
 
   it('a program of the same name that comes first on the PATH is never used [FLOOR-03]', async () => {
     const marker = path.join(folder, 'was-used');
