@@ -55,12 +55,6 @@ export class JobLog {
     });
   }
 
-  /** A line of the runner's own, such as why the shell could not start the program. Always kept. */
-  say(text: string): void {
-    this.keptBytes += Buffer.byteLength(text);
-    this.#tellPieces('stderr', text);
-  }
-
   #tellPieces(stream: LogStream, text: string): void {
     for (let at = 0; at < text.length;) {
       let end = Math.min(text.length, at + pieceUnits);

@@ -47,14 +47,19 @@ type Hello = Parameters<Handlers['runner/hello']>[0];
 
 /** What stands after the first message. */
 interface Session {
-  readonly scratch: string;
-  readonly blobs: string;
+  readonly hello: Hello;
   readonly store: BlobStore;
   readonly folder: RunnerFolder;
-  readonly interpreters: Interpreters;
-  readonly places: Places | undefined;
-  readonly report: IsolationReport;
   readonly turnstile: Turnstile;
+  /** What the last probe found; a probe that is asked for puts another in its place. */
+  found: Found;
+}
+
+interface Found {
+  readonly interpreters: Interpreters;
+  readonly report: IsolationReport;
+  /** Undefined where nothing here seals a card. */
+  readonly places: Places | undefined;
 }
 
 /**
@@ -85,83 +90,63 @@ export class Runner {
   async dispose(): Promise<void> {
     for (const controller of this.#jobs.values()) controller.abort();
     await Promise.all(this.#running);
-    await this.#session?.places?.dispose();
+    await this.#session?.found.places?.dispose();
     this.#session?.folder.remove();
     this.#session = undefined;
   }
 
-  async #hello({
-    protocol,
-    blobs,
-    scratch,
-    maxJobs,
-  }: Hello): Promise<Awaited<ReturnType<Handlers['runner/hello']>>> {
+  async #hello(hello: Hello): Promise<Awaited<ReturnType<Handlers['runner/hello']>>> {
     const { environment, version } = this.#options;
-    if (protocol !== runnerProtocolVersion) {
-      const text = `The runner speaks protocol ${runnerProtocolVersion}, the engine ${protocol}`;
+    if (hello.protocol !== runnerProtocolVersion) {
+      const text = `The runner speaks protocol ${runnerProtocolVersion}, the engine ${hello.protocol}`;
       throw new UserError('bad-message', text, { remedy: 'Reload the window after an update.' });
     }
     if (this.#isGreeted) throw new UserError('conflict', 'The runner was greeted before');
     this.#isGreeted = true;
     const isRoot = environment.uid === 0;
-    const folder = createRunnerFolder({
-      scratch: isRoot ? rootScratch : scratch,
-      pid: environment.pid,
-      passable: isRoot,
-    });
+    const scratch = isRoot ? rootScratch : hello.scratch;
+    const folder = createRunnerFolder({ scratch, pid: environment.pid, passable: isRoot });
     this.#cgroup = this.#options.openCgroup();
-    const interpreters = await findInterpreters(environment);
-    const probed = await this.#options.probe(folder, interpreters);
-    const report = this.#toReport(probed);
-    const places =
-      probed.isolation &&
-      this.#createPlaces(probed.isolation, { folder, blobs, scratch, maxJobs, interpreters });
-    this.#session = {
-      scratch,
-      blobs,
-      store: createBlobStore(blobs),
-      folder,
-      interpreters,
-      places,
-      report,
-      turnstile: new Turnstile(Math.max(1, maxJobs)),
-    };
-    void places?.fill();
+    const found = await this.#find(hello, folder);
+    const turnstile = new Turnstile(Math.max(1, hello.maxJobs));
+    this.#session = { hello, store: createBlobStore(hello.blobs), folder, turnstile, found };
+    void found.places?.fill();
     return {
       protocol: runnerProtocolVersion,
       version,
       platform: environment.platform,
       node: environment.nodeVersion,
-      isolation: report,
-      interpreters: Object.values(interpreters),
+      isolation: found.report,
+      interpreters: Object.values(found.interpreters),
     };
   }
 
-  #createPlaces(
-    isolation: NonNullable<Probed['isolation']>,
-    known: {
-      folder: RunnerFolder;
-      blobs: string;
-      scratch: string;
-      maxJobs: number;
-      interpreters: Interpreters;
-    },
-  ): Places {
-    const { events, onProblem } = this.#options;
-    return new Places({
-      isolation,
-      folder: known.folder,
-      standbyCount: Math.min(known.maxJobs, availableParallelism()) + 1,
-      privateFolders: [known.blobs, known.scratch, known.folder.path],
-      nodePath: known.interpreters.node?.path,
-      onEgress: (record) => events.egress(record),
-      onProblem,
-    });
+  /** Probes anew and goes on with what that found; jobs that run keep what they have. */
+  async #probeAgain(): Promise<IsolationReport> {
+    const session = this.#need();
+    const before = session.found;
+    session.found = await this.#find(session.hello, session.folder);
+    await before.places?.retire();
+    void session.found.places?.fill();
+    return session.found.report;
   }
 
-  async #probeAgain(): Promise<IsolationReport> {
-    const { folder, interpreters } = this.#need();
-    return this.#toReport(await this.#options.probe(folder, interpreters));
+  async #find(hello: Hello, folder: RunnerFolder): Promise<Found> {
+    const { environment, probe, events, onProblem } = this.#options;
+    const interpreters = await findInterpreters(environment);
+    const { isolation, report } = await probe(folder, interpreters);
+    const places =
+      isolation &&
+      new Places({
+        isolation,
+        folder,
+        standbyCount: Math.min(hello.maxJobs, availableParallelism()) + 1,
+        privateFolders: [hello.blobs, hello.scratch, folder.path],
+        nodePath: interpreters.node?.path,
+        onEgress: (record) => events.egress(record),
+        onProblem,
+      });
+    return { interpreters, places, report: { ...report, limits: this.#cgroup ? 'cgroup' : 'watchdog' } };
   }
 
   async #run(job: JobSpec, signal: AbortSignal): Promise<JobResult> {
@@ -192,28 +177,29 @@ export class Runner {
       return emptyResult({ kind: 'cancelled' }, now() - askedAt);
     }
     try {
-      const { places } = session;
-      if (!places) return emptyResult(missingIsolation(session.report), now() - askedAt);
+      const { places, report } = session.found;
+      if (!places) return emptyResult(missingIsolation(report), now() - askedAt);
       const told = {
         started: () => events.started(job.jobId),
         log: (stream: LogStream, text: string) => events.log(job.jobId, stream, text),
         progress: (fraction: number, text: string) => events.progress(job.jobId, fraction, text),
       };
-      return await runJob(this.#services(session, places), job, told, signal, now() - askedAt);
+      const services = this.#services(session, places);
+      return await runJob(services, job, told, signal, now() - askedAt);
     } finally {
       leave();
       // After the answer was written, so that no job pays for the next one's sandbox.
-      setImmediate(() => void session.places?.fill());
+      setImmediate(() => void session.found.places?.fill());
     }
   }
 
   #services(session: Session, places: Places): JobServices {
     const { environment, flow, now } = this.#options;
     return {
-      isolation: session.report.kind,
+      isolation: session.found.report.kind,
       store: session.store,
       programs: {
-        interpreters: session.interpreters,
+        interpreters: session.found.interpreters,
         platform: environment.platform,
         hasFile: environment.hasFile,
       },
@@ -233,19 +219,15 @@ export class Runner {
   }
 
   #sweep(): number {
-    const { scratch, folder } = this.#need();
+    const { hello, folder } = this.#need();
     const { uid } = this.#options.environment;
-    const places = new Set([scratch, ...(uid === 0 ? [rootScratch] : [])]);
+    const places = new Set([hello.scratch, ...(uid === 0 ? [rootScratch] : [])]);
     return [...places].reduce((sum, place) => sum + sweepRunnerFolders(place, uid, folder.path), 0);
   }
 
   #need(): Session {
     if (!this.#session) throw new UserError('bad-message', 'The runner was not greeted yet');
     return this.#session;
-  }
-
-  #toReport(probed: Probed): IsolationReport {
-    return { ...probed.report, limits: this.#cgroup ? 'cgroup' : 'watchdog' };
   }
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemCode, toFileError } from './files/fileError.ts';
 import { identifyProcess } from './processes.ts';
@@ -13,7 +13,7 @@ export interface RunnerFolder {
   readonly path: string;
   /** A path for a job's folder, not made yet and never given twice. */
   nextJobFolder(): string;
-  /** Writes a file that sandboxes are shown or read from, and returns its path. */
+  /** Writes a file that sandboxes are shown or read from, unless it is there, and returns its path. */
   write(name: string, content: string | Uint8Array): string;
   remove(): void;
 }
@@ -48,7 +48,8 @@ export function createRunnerFolder({ scratch, pid, passable = false }: RunnerFol
       const file = join(path, name);
       try {
         mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
-        writeFileSync(file, content, { mode: 0o644 });
+        // Sandboxes that stand go on seeing a file that was written before.
+        if (!existsSync(file)) writeFileSync(file, content, { mode: 0o644 });
       } catch (error) {
         throw toFileError(error, 'write', file);
       }

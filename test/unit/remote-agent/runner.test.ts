@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { JobOutcome, JobSpec } from '../../../protocol/src/runner.ts';
 import { rootScratch } from '../../../remote-agent/src/runnerFolder.ts';
@@ -403,10 +405,38 @@ describe('the runner', function () {
     assert.ok(ticks() - before <= 1);
   });
 
-  it('answers a probe anew, and nothing before it was greeted', async () => {
+  it('[RUN-03] probes anew when asked, and goes on with what it found', async () => {
+    const job = run('shell', 'sleep 0.2');
     const report = await client.channel.call('runner/probe', {});
     assert.equal(report.kind, 'bubblewrap');
     assert.ok(report.checks.every((check) => check.ok));
+    assert.equal((await job).result.outcome.kind, 'exited');
+    assert.equal((await run('shell', 'exit 0')).result.outcome.kind, 'exited');
+  });
+
+  it('lets a card with a host list reach those hosts through the proxy, and records each request', async () => {
+    const server = createServer((_, response) => response.end('listed'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const text = `
+import socket, urllib.request
+for url in ("http://127.0.0.1:${port}/", "http://127.0.0.1:9/"):
+    try: print(urllib.request.urlopen(url).read().decode())
+    except OSError: print("refused")
+try: socket.create_connection(("127.0.0.1", ${port}), 1); print("around the proxy")
+except OSError: print("no other way")
+`;
+    const access: JobSpec['access'] = { ...closed, network: { kind: 'hosts', hosts: [`127.0.0.1:${port}`] } };
+    const { stdout, stderr, egress } = await run('python', text, { access });
+    server.close();
+    assert.equal(stdout, 'listed\nrefused\nno other way\n', stderr);
+    assert.deepEqual(
+      egress.map(({ port: asked, verdict }) => [asked, verdict]),
+      [
+        [port, 'allowed'],
+        [9, 'refused'],
+      ],
+    );
   });
 });
 
