@@ -48,6 +48,7 @@ export const warmUpJob: JsCardJob = {
   outputBytes: 1000,
   logBytes: 1000,
 };
+
 /** Below this share of its memory an instance that failed without a word did not fail for want of memory. */
 const fullShare = 0.9;
 
@@ -170,27 +171,30 @@ export class Sandbox {
 /** Makes an instance with the guest's prelude loaded: a standby sandbox without a card. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const memory = new WebAssembly.Memory({ initial: initialPages, maximum: options.memoryPages });
-  const variant = newVariant(checkingMalloc(ngReleaseSync), {
+  const variant = newVariant(guarded(ngReleaseSync), {
     wasmModule: options.wasmModule,
     wasmMemory: memory,
-    emscriptenModule: { print: () => undefined, printErr: () => undefined } as never,
   });
   const quickjs = await newQuickJSWASMModuleFromVariant(variant);
   return new Sandbox(quickjs.newRuntime(), memory, options);
 }
 
+/** Nothing is printed, and the C library's environment does not name this program's path. */
+const quiet = { print: () => undefined, printErr: () => undefined, thisProgram: 'card' };
+
 /**
  * The library writes where `malloc` points without looking: at 0, over the instance's own data, where there is no memory
- * left. This makes it throw.
+ * left. Here it throws.
  */
-function checkingMalloc(variant: QuickJSSyncVariant): QuickJSSyncVariant {
+function guarded(variant: QuickJSSyncVariant): QuickJSSyncVariant {
   return {
     ...variant,
     importModuleLoader: async () => {
       const imported = await variant.importModuleLoader();
       const load = ('default' in imported ? imported.default : imported) as EmscriptenLoader;
       return async (options) => {
-        const module = await load(options);
+        // The very object that was given: the library reads from it what the loader leaves there.
+        const module = await load(Object.assign(options ?? {}, quiet));
         const malloc = module._malloc.bind(module);
         module._malloc = (size: number) => {
           const pointer = malloc(size);
