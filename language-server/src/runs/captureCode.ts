@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
 import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
-import { canonicalJson } from '../../../protocol/src/canonicalJson.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import { captureFolder } from '../../../remote-agent/src/files/captureTree.ts';
-import { readTree } from '../../../remote-agent/src/files/readTree.ts';
 import type { ResultRecords } from '../store/resultRecords.ts';
 import { isCode, isSettled, isUnchanged, signCode, type CodeSignature } from './codeSignature.ts';
 
@@ -39,7 +37,7 @@ export function createCodeCapture(
       known.set(folder, { signature, artifact: stored });
       return stored;
     }
-    const artifact = codeOf(await captureFolder(folder, blobs), blobs);
+    const artifact = await captureFolder(folder, blobs, { includes: isCode });
     if (isSettled(signature, now()) && isUnchanged(signature)) {
       known.set(folder, { signature, artifact });
       results.saveCapture(folder, signatureText, artifact);
@@ -52,17 +50,6 @@ export function createCodeCapture(
       return seen && isUnchanged(seen.signature) ? seen.artifact : freezeAnew(folder);
     },
     forget: () => known.clear(),
-  };
-}
-
-function codeOf(folder: ArtifactRef, blobs: BlobStore): ArtifactRef {
-  const entries = readTree(blobs, folder).entries.filter(({ path }) => isCode(path));
-  const files = entries.filter((entry) => entry.kind === 'file');
-  return {
-    kind: 'directory',
-    digest: blobs.putBytes(Buffer.from(canonicalJson({ version: 1, entries }))).digest,
-    sizeBytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),
-    files: files.length,
   };
 }
 

@@ -28,7 +28,10 @@ describe('clean-up', () => {
 
     it('[CLN-01] shows what is unused first, removes just that, and what is kept still comes from the cache', async () => {
       await engine.run();
-      // Frozen with its manifest, then without: the first listing is of no more use.
+      assert.equal((await usage()).unusedBytes, 0);
+      writeCard(engine.root, 'a', { code: 'looked at, never run' });
+      await engine.handlers['run/dryRun']({ root: engine.root }, never);
+      writeCard(engine.root, 'a', {});
       const before = await usage();
       assert.ok(before.unusedBytes > 0 && before.blobBytes > before.unusedBytes);
       const removed = await clean();
