@@ -4,14 +4,12 @@ import {
   CloseAction,
   ErrorAction,
   LanguageClient,
-  LSPErrorCodes,
-  ResponseError,
   RevealOutputChannelOn,
   type LanguageClientOptions,
 } from 'vscode-languageclient/node';
 import { engineEvents, type EngineOptions } from '../../protocol/src/engine.ts';
-import { errorMessage, isErrorCode, UserError, type ErrorData } from '../../protocol/src/errors.ts';
 import type { ConnectionEvents, EngineConnection } from './engineClient.ts';
+import { toUserError } from './engineErrors.ts';
 import { engineProgram } from './environment.ts';
 
 export interface LanguageClientSettings {
@@ -126,27 +124,3 @@ async function sendRequest(
     source.dispose();
   }
 }
-
-/** The engine's error as it was thrown there; `closed` for a lost process. Exported for tests. */
-export function toUserError(method: string, error: unknown): UserError {
-  if (!(error instanceof ResponseError)) {
-    return new UserError(
-      'closed',
-      `Failed to reach the engine: ${errorMessage(error)}`,
-      {},
-      { cause: error },
-    );
-  }
-  if (error.code === LSPErrorCodes.RequestCancelled)
-    return new UserError('cancelled', `${method} was cancelled`);
-  const sent: unknown = error.data;
-  if (typeof sent !== 'object' || sent === null || !('code' in sent) || !isErrorCode(sent.code)) {
-    const code = lostCodes.includes(error.code) ? 'closed' : 'internal';
-    return new UserError(code, error.message, {}, { cause: error });
-  }
-  const data = 'data' in sent && typeof sent.data === 'object' && sent.data !== null ? sent.data : {};
-  return new UserError(sent.code, error.message, data as ErrorData, { cause: error });
-}
-
-/** `PendingResponseRejected` and `ConnectionInactive` of vscode-jsonrpc. */
-const lostCodes: readonly number[] = [-32097, -32096];

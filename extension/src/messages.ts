@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import type { CardState, KeyPartChange, PlannedCard, Reason, RunState } from '../../protocol/src/engine.ts';
-import { UserError, type ErrorData } from '../../protocol/src/errors.ts';
+import { UserError } from '../../protocol/src/errors.ts';
 import type { CommandId } from './commandIds.ts';
 import { plain, short } from './plainText.ts';
 
@@ -301,7 +301,6 @@ export function errorNotice(error: unknown): Notice | undefined {
       action: actions.showLog(),
     };
   }
-  const { data } = error;
   const fail = (text: string, action?: Action): Notice => ({
     severity: 'error',
     text,
@@ -332,46 +331,22 @@ export function errorNotice(error: unknown): Notice | undefined {
         actions.showLog(),
       );
     case 'too-large':
-      return fail(t('{0} is too large: {1}.', thing(data), sentence(error)));
     case 'not-found':
-      return fail(t('{0} is not there any more: {1}.', thing(data), sentence(error)));
     case 'conflict':
-      return fail(
-        t('{0} has changed since it was shown: {1}. Look again and repeat.', thing(data), sentence(error)),
-      );
-    case 'bad-project':
-      return fail(t('The project has errors, so it does not run: {0}.', sentence(error)), actions.problems());
-    case 'permission-needed':
-      return fail(t('A card asks for a permission that you have not accepted: {0}.', sentence(error)), {
-        title: t('Review'),
-        command: 'sallyport.reviewPermissions',
-      });
-    case 'isolation-missing':
-      return fail(
-        t('This machine can’t seal cards, so they are not run: {0}.', sentence(error)),
-        actions.doctor(),
-      );
-    case 'interpreter-missing':
-      return fail(t('A program that cards need is missing: {0}.', sentence(error)), actions.doctor());
-    case 'store-damaged':
-      return fail(t('Sallyport’s own records are damaged: {0}.', sentence(error)), actions.showLog());
-    case 'disk-full':
-      return fail(
-        t('The disk is full: {0}. Free some space; nothing half-written was kept.', sentence(error)),
-        actions.cleanUp(),
-      );
     case 'unreadable':
-      return fail(
-        t(
-          '{0} can’t be read: {1}. Check that it exists and that you may read it.',
-          thing(data),
-          sentence(error),
-        ),
-      );
     case 'unsafe-path':
-      return fail(
-        t('{0} leads outside the folder it belongs to and was refused: {1}.', thing(data), sentence(error)),
-      );
+      return fail(sentence(error));
+    case 'store-damaged':
+      return fail(sentence(error), actions.showLog());
+    case 'disk-full':
+      return fail(sentence(error), actions.cleanUp());
+    case 'bad-project':
+      return fail(sentence(error), actions.problems());
+    case 'permission-needed':
+      return fail(sentence(error), { title: t('Review'), command: 'sallyport.reviewPermissions' });
+    case 'isolation-missing':
+    case 'interpreter-missing':
+      return fail(sentence(error), actions.doctor());
     case 'internal':
       return fail(
         t('Sallyport could not do that because of a mistake of its own. The log has the details.'),
@@ -531,14 +506,10 @@ function listed(names: readonly string[]): string {
   return names.length <= 3 ? first : t('{0} and {1} more', first, names.length - 3);
 }
 
-function thing(data: ErrorData): string {
-  const value = data['path'] ?? data['file'] ?? data['name'] ?? data['card'];
-  return typeof value === 'string' ? plain(value) : t('Something that this needs');
-}
-
-/** The error's own sentence without its full stop; its remedy behind it where it has one. */
+/** The engine's own words: what failed, the value, and the remedy where it stands apart. */
 function sentence(error: UserError): string {
   const remedy = error.data['remedy'];
-  const text = plain(error.message).replace(/\.$/, '');
-  return typeof remedy === 'string' ? `${text} – ${plain(remedy).replace(/\.$/, '')}` : text;
+  return [error.message, ...(typeof remedy === 'string' && !error.message.includes(remedy) ? [remedy] : [])]
+    .map((text) => plain(text).replace(/([^.!?…])$/, '$1.'))
+    .join(' ');
 }

@@ -130,7 +130,7 @@ describe('messages', () => {
     const lines = [
       ...rendered('notice', notices, noticeSamples),
       ...errorCodes.map((code) => {
-        const notice = errorNotice(new UserError(code, 'the engine’s own sentence.', errorData));
+        const notice = errorNotice(new UserError(code, 'The engine’s own sentence', errorData));
         return `error ${code}: ${notice ? shown(notice) : '(nothing)'}`;
       }),
       `error of another kind: ${shown(errorNotice(new TypeError('x is undefined')))}`,
