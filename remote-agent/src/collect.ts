@@ -6,7 +6,7 @@ import type { PortType } from '../../protocol/src/manifests.ts';
 import type { JobSpec, OutputProblem } from '../../protocol/src/runner.ts';
 import type { BlobStore } from './files/blobStore.ts';
 import { CaptureError, captureEntry, type CaptureFault } from './files/captureTree.ts';
-import { toFileError } from './files/fileError.ts';
+import { systemCode, toFileError } from './files/fileError.ts';
 import { openFolder, readNames, type OpenedFolder } from './files/noFollow.ts';
 import { createPace } from './files/pace.ts';
 import { decodeName, showName } from './files/treePath.ts';
@@ -84,7 +84,9 @@ export async function collectOutputs(
   try {
     problems.push(...findUnexpected(handle.folder, ports));
   } catch (error) {
-    throw toFileError(error, 'list', handle.folder.path);
+    if (systemCode(error) !== 'EACCES') throw toFileError(error, 'list', handle.folder.path);
+    const detail = 'what else is there can’t be listed: the card locked the folder of its outputs';
+    problems.push({ port: '…', kind: 'unexpected', detail });
   }
   return { outputs, problems };
 }
