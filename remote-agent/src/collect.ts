@@ -153,7 +153,7 @@ function findUnexpected(folder: OpenedFolder, ports: ReadonlySet<string>): Outpu
       problems.push({
         port: showName(raw).slice(0, 255).toWellFormed(),
         kind: 'unexpected',
-        detail: 'no output port has this name',
+        detail: 'no output port has this name; declare it in _card.json, or write it to $TMPDIR',
       });
     } else if (++more === unexpectedCounted) break;
   }
