@@ -133,7 +133,14 @@ async function processRows(
     peer === undefined
       ? missingRow(group, `${name}; peer ${peerName}`, '')
       : ratioRow(
-          { group, name: `${name}; peer ${peerName}`, ours: times['ours'] ?? NaN, peer, unit: 'ms', goal: '' },
+          {
+            group,
+            name: `${name}; peer ${peerName}`,
+            ours: times['ours'] ?? NaN,
+            peer,
+            unit: 'ms',
+            goal: '',
+          },
           null,
         );
   return [row('make', times['make']), row('Snakemake', times['snakemake'])];
