@@ -34,6 +34,9 @@ export interface CardFacts {
   readonly entry: { readonly path: string; readonly at: Span } | undefined;
 }
 
+/** Entries that are looked at; the schema refuses a longer list. */
+const mostSources = 100;
+
 export function cardFacts(text: string, root: Node | undefined, complete: boolean): CardFacts {
   const inputs = new Map<string, InputFact>();
   for (const { key, keyNode, value } of membersOf(at(root, 'inputs'))) {
@@ -61,10 +64,12 @@ export function cardFacts(text: string, root: Node | undefined, complete: boolea
     complete,
     inputs,
     outputs,
-    environmentSources: itemsOf(at(root, 'permissions', 'environmentSources')).flatMap((source) => {
-      const id = textOf(source);
-      return id === undefined ? [] : [{ id, at: spanOf(source) }];
-    }),
+    environmentSources: itemsOf(at(root, 'permissions', 'environmentSources'))
+      .slice(0, mostSources)
+      .flatMap((source) => {
+        const id = textOf(source);
+        return id === undefined ? [] : [{ id, at: spanOf(source) }];
+      }),
     view: view && viewPort !== undefined ? { port: viewPort, at: spanOf(view) } : undefined,
     entry: entry && path ? { path, at: spanOf(entry) } : undefined,
   };

@@ -1,5 +1,5 @@
 import type { Node } from 'jsonc-parser';
-import { addKeyFix, replaceFix, rewriteFix } from './edits.ts';
+import { addKeyFix, removeFix, replaceFix, rewriteFix } from './edits.ts';
 import { fixTitles } from '../messages.ts';
 import { rangeWords } from './checkShape.ts';
 import { nearest } from './nearest.ts';
@@ -71,7 +71,7 @@ function checkParameter(text: string, parameter: Node, report: Report): void {
       }),
     );
   } else if (value) checkDefault(parameter, value, least, greatest, report);
-  checkChoices(parameter, report);
+  checkChoices(text, parameter, report);
 }
 
 function checkDefault(parameter: Node, value: Node, least: number, greatest: number, report: Report): void {
@@ -89,26 +89,28 @@ function checkDefault(parameter: Node, value: Node, least: number, greatest: num
   }
 }
 
-function checkChoices(parameter: Node, report: Report): void {
+function checkChoices(text: string, parameter: Node, report: Report): void {
   if (textOf(at(parameter, 'type')) !== 'choice') return;
   const choices = itemsOf(at(parameter, 'choices'));
-  const values = choices.flatMap((choice) => textOf(choice) ?? []);
-  choices.forEach((choice, index) => {
+  const values = new Set<string>();
+  for (const choice of choices) {
     const value = textOf(choice);
-    if (value !== undefined && values.indexOf(value) < index) {
-      report(problem('listed-twice', spanOf(choice), [value]));
-    }
-  });
+    if (value === undefined) continue;
+    if (values.has(value))
+      report(problem('listed-twice', spanOf(choice), [value], removeFix(text, spanOf(choice), 'this one')));
+    values.add(value);
+  }
   const preset = at(parameter, 'default');
   const chosen = textOf(preset);
-  if (!preset || chosen === undefined || values.length === 0 || values.includes(chosen)) return;
+  if (!preset || chosen === undefined || values.size === 0 || values.has(chosen)) return;
   const meant = nearest(chosen, values);
+  const [first = ''] = values;
   report(
     problem(
       'default-not-a-choice',
       spanOf(preset),
       [chosen, meant],
-      replaceFix(spanOf(preset), meant ?? values[0] ?? ''),
+      replaceFix(spanOf(preset), meant ?? first),
     ),
   );
 }

@@ -8,6 +8,7 @@ function fake(log: string[]): EngineServices {
     handlers: {} as EngineServices['handlers'],
     setTrusted: (trusted) => void log.push(`trusted ${trusted}`),
     cardStatus: () => null,
+    warmUp: () => undefined,
     whenFinished: () => Promise.resolve(),
     dispose: () => Promise.resolve(void log.push('disposed')),
   };

@@ -83,6 +83,9 @@ describe('parseText', () => {
     assert.equal(checkCardText(`{${','.repeat(100_000)}}`).manifest, null);
     assert.equal(checkCardText(`{"title":"${'\\u0000'.repeat(100_000)}"}`).manifest, null);
     assert.equal(checkCardText('/**/'.repeat(100_000)).manifest, null);
+    const choices = Array.from({ length: 100_000 }, (_, index) => `c${index}`);
+    const pick = { type: 'choice', default: 'x', choices };
+    assert.equal(checkCardText(JSON.stringify({ params: { pick } })).manifest, null);
   });
 
   it('does not let a key of a prototype through, wherever it stands', () => {
