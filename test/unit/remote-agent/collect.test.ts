@@ -16,7 +16,7 @@ import { createBlobStore, type BlobStore } from '../../../remote-agent/src/files
 import { collectOutputs, openOutputs } from '../../../remote-agent/src/collect.ts';
 import { jobWith } from '../../support/jobs.ts';
 import { whileSwapping } from '../../support/swapRace.ts';
-import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
+import { asOrdinaryUser, useTemporaryFolder } from '../../support/temporaryFolder.ts';
 
 describe('collect', () => {
   const temporary = useTemporaryFolder();
@@ -86,16 +86,12 @@ describe('collect', () => {
     assert.equal([...store.list()].length, 1);
   });
 
-  it('reports a folder that the card locked, and is no failure of this machine', async function () {
-    if (process.getuid?.() === 0) {
-      console.log(
-        '      (left out: no folder is locked to root; test/hostile/cards shows it to anybody else)',
-      );
-      this.skip();
-    }
-    const problems = await problemsOf({ result: 'text' }, () => chmodSync(out, 0));
-    chmodSync(out, 0o700);
-    assert.deepEqual(problems, ['result not-regular', '… unexpected']);
+  it('reports a folder that the card locked, and is no failure of this machine', async () => {
+    await asOrdinaryUser(temporary(), async () => {
+      const problems = await problemsOf({ result: 'text' }, () => chmodSync(out, 0));
+      chmodSync(out, 0o700);
+      assert.deepEqual(problems, ['result not-regular', '… unexpected']);
+    });
   });
 
   it('shows the names of unexpected entries escaped', async () => {
