@@ -5,12 +5,12 @@ export const runnerRequirements: readonly Requirement[] = [
   {
     id: 'RUN-01',
     text: 'A card has namespaces, an environment, a file system and a process table of its own, no capability, and only the named descriptors.',
-    source: 'docs/architecture.md, How a card is sealed',
+    source: 'remote-agent/README.md, What holds it',
   },
   {
     id: 'RUN-02',
     text: 'System calls that lead out of a sandbox or into the kernel fail, and so does every socket that its network does not need.',
-    source: 'docs/architecture.md, How a card is sealed',
+    source: 'remote-agent/README.md, What holds it',
   },
   {
     id: 'RUN-03',
@@ -25,32 +25,32 @@ export const runnerRequirements: readonly Requirement[] = [
   {
     id: 'RUN-05',
     text: 'A job has ended only when nothing of it is left running, however it tried to stay.',
-    source: 'docs/architecture.md, How a card is sealed',
+    source: 'remote-agent/README.md, What holds it',
   },
   {
     id: 'RUN-06',
     text: 'Time, memory, processes, outputs and log of a card are bounded, and the limit that was reached is named.',
-    source: 'docs/formats.md, Limits',
+    source: 'remote-agent/README.md, Limits',
   },
   {
     id: 'RUN-07',
     text: 'A runner that is killed leaves no process of a card, and the next sweep removes its folders.',
-    source: 'docs/architecture.md, Crashes',
+    source: 'remote-agent/README.md, How it ends',
   },
   {
     id: 'RUN-08',
     text: 'Standby sandboxes hold nothing of a card, serve only cards that ask for nothing, are at most eight, and go after ten idle minutes.',
-    source: 'docs/architecture.md, How a card is sealed',
+    source: 'remote-agent/README.md, What holds it',
   },
   {
     id: 'RUN-09',
     text: 'A card of a root runner is never root, not even without capabilities.',
-    source: 'docs/architecture.md, How a card is sealed',
+    source: 'remote-agent/README.md, What holds it',
   },
   {
     id: 'RUN-10',
     text: 'A log of any bytes and any length of line arrives in order, in bounded pieces, and says how much was left out.',
-    source: 'docs/formats.md, Limits',
+    source: 'remote-agent/README.md, Limits',
   },
   {
     id: 'RUN-11',
