@@ -57,10 +57,10 @@ export class EngineProcess {
     this.exited = new Promise((done) => this.child.once('exit', (code) => done(code)));
     this.child.stderr.on('data', (chunk: Buffer) => this.logged.push(chunk.toString()));
     this.child.stdin.on('error', () => undefined);
-    this.connection = createMessageConnection(
-      new StreamMessageReader(this.child.stdout),
-      new StreamMessageWriter(this.child.stdin),
-    );
+    const reader = new StreamMessageReader(this.child.stdout);
+    // It would look every ten seconds, for ever, for the rest of a message that a killed engine began.
+    reader.partialMessageTimeout = 0;
+    this.connection = createMessageConnection(reader, new StreamMessageWriter(this.child.stdin));
     this.connection.onNotification('textDocument/publishDiagnostics', (params: PublishDiagnosticsParams) => {
       this.diagnostics.set(params.uri, params.diagnostics);
       this.#tell();
