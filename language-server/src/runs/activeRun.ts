@@ -4,11 +4,12 @@ import type { CardStatus, Reason, RunState } from '../../../protocol/src/engine.
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import type { JobResult } from '../../../protocol/src/runner.ts';
 import type { Accepted } from '../permissions/review.ts';
-import type { CardJob, CardRunner } from '../runners/cardRunner.ts';
+import type { CardRunner } from '../runners/cardRunner.ts';
 import type { StoredOutput } from '../store/resultRecords.ts';
-import { cardRunId, type CardRunRecord } from '../store/runRecords.ts';
+import type { CardRunRecord } from '../store/runRecords.ts';
 import type { Store } from '../store/store.ts';
 import type { KeyInput } from './cacheKey.ts';
+import { queuedRecord, sumBytes, toJob, toOutputs } from './cardJob.ts';
 import {
   gate,
   judge,
@@ -19,7 +20,7 @@ import {
   type Verdict,
 } from './judge.ts';
 import { LogWriter } from './logWriter.ts';
-import { toEnding, unknownEnding, type Ending } from './outcome.ts';
+import { cancelledEnding, lostEnding, stopped, toEnding, type Ending } from './outcome.ts';
 import type { Why } from './plan.ts';
 import { Schedule } from './schedule.ts';
 import type { Slots } from './slots.ts';
@@ -438,80 +439,6 @@ export class ActiveRun {
 const deltaMs = 50;
 const progressCharacters = 200;
 
-const cancelledEnding: Ending = {
-  state: 'cancelled',
-  reason: { kind: 'cancelled', detail: 'the run was cancelled' },
-  exitCode: null,
-};
-
-function stopped({ kind, reason }: { kind: 'blocked' | 'refused'; reason: Reason }): Ending {
-  return { state: kind === 'blocked' ? 'blocked' : 'failed', reason, exitCode: null };
-}
-
 function upstream(detail: string): Reason {
   return { kind: 'upstream', detail };
-}
-
-function lostEnding(error: unknown): Ending {
-  if (error instanceof UserError && error.code === 'isolation-missing') {
-    return { state: 'failed', reason: { kind: 'isolation-missing', detail: error.message }, exitCode: null };
-  }
-  return unknownEnding(errorMessage(error));
-}
-
-function queuedRecord(runId: string, card: FrozenCard, index: number): CardRunRecord {
-  return {
-    card: card.id,
-    title: card.title,
-    runtime: card.runtime,
-    viewOutput: card.viewOutput,
-    status: {
-      runId,
-      cardRunId: cardRunId(runId, index),
-      state: 'queued',
-      cached: false,
-      reason: null,
-      exitCode: null,
-      isolation: null,
-      runMs: null,
-      waitMs: null,
-      startedAt: null,
-      finishedAt: null,
-      outputBytes: 0,
-      progress: null,
-    },
-    key: null,
-    result: null,
-    why: [],
-    logLines: 0,
-    logCutBytes: 0,
-  };
-}
-
-function toJob(jobId: string, card: FrozenCard, inputs: readonly KeyInput[]): CardJob {
-  const types = new Map(card.inputs.map(({ port, type }) => [port, type]));
-  return {
-    jobId,
-    cardId: card.id,
-    runtime: card.runtime,
-    entry: card.entry,
-    code: card.code,
-    inputs: inputs.map(({ port, artifact }) => ({ port, type: types.get(port) ?? 'file', artifact })),
-    outputs: card.outputs,
-    params: canonicalJson(card.params),
-    limits: card.limits,
-    access: card.access,
-  };
-}
-
-/** Only what the card declared: a port of another name is not taken, whatever the runner says. */
-function toOutputs(card: FrozenCard, taken: Readonly<Record<string, ArtifactRef>>): StoredOutput[] {
-  return card.outputs.flatMap(({ port, type }) => {
-    const artifact = Object.hasOwn(taken, port) ? taken[port] : undefined;
-    return artifact ? [{ port, type, artifact }] : [];
-  });
-}
-
-function sumBytes(outputs: readonly StoredOutput[]): number {
-  return outputs.reduce((sum, { artifact }) => sum + artifact.sizeBytes, 0);
 }

@@ -1,5 +1,7 @@
 import type { CardState, Reason } from '../../../protocol/src/engine.ts';
+import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import type { JobResult } from '../../../protocol/src/runner.ts';
+import type { Gate } from './judge.ts';
 import type { FrozenCard } from './snapshot.ts';
 
 /** How a card ended: its state and, unless all is well, why. */
@@ -54,13 +56,32 @@ export function toEnding(result: JobResult, card: Pick<FrozenCard, 'outputs'>): 
   }
 }
 
-/** The end of a card whose place was lost: neither success nor failure. */
-export function unknownEnding(detail: string): Ending {
+function unknownEnding(detail: string): Ending {
   return {
     state: 'unknown',
     reason: { kind: 'interrupted', detail, remedy: 'Run it again.' },
     exitCode: null,
   };
+}
+
+/** The end of a card whose run was cancelled before or while it ran. */
+export const cancelledEnding: Ending = {
+  state: 'cancelled',
+  reason: { kind: 'cancelled', detail: 'the run was cancelled' },
+  exitCode: null,
+};
+
+/** The end of a card that the gate did not let through. */
+export function stopped({ kind, reason }: NonNullable<Gate>): Ending {
+  return { state: kind === 'blocked' ? 'blocked' : 'failed', reason, exitCode: null };
+}
+
+/** The end of a card whose runner could not be had, or was lost on the way. */
+export function lostEnding(error: unknown): Ending {
+  if (error instanceof UserError && error.code === 'isolation-missing') {
+    return { state: 'failed', reason: { kind: 'isolation-missing', detail: error.message }, exitCode: null };
+  }
+  return unknownEnding(errorMessage(error));
 }
 
 const limitKeys = { memory: 'memoryMB', processes: 'processes', output: 'outputMB' } as const;
