@@ -65,7 +65,7 @@ export async function openRunShell(page: Page, url: string, fixture: RunFixture)
   });
   shell.channel.notify('run/state', {
     run: sampleRun({ state: 'done', counts: { done: fixture.cards.length } }),
-    cards: fixture.cards,
+    cards: [...fixture.cards],
     selected: fixture.selected ?? null,
   });
   return { ...shell, asked, pictures };

@@ -78,7 +78,12 @@ export function sampleProject(): CardView[] {
       status: sampleStatus('running', { progress: { fraction: 0.42, text: 'drawing 2012 to 2015' } }),
     }),
     sampleCard('heat-map', { inputs: from('monthly-means'), status: sampleStatus('queued') }),
-    sampleCard('report', { inputs: from('outliers'), runtime: 'command', entryPath: null, status: sampleStatus('cancelled') }),
+    sampleCard('report', {
+      inputs: from('outliers'),
+      runtime: 'command',
+      entryPath: null,
+      status: sampleStatus('cancelled'),
+    }),
     sampleCard('archive', { inputs: from('report'), problems: 2 }),
     sampleCard('lost', { inputs: from('heat-map'), status: sampleStatus('unknown') }),
   ];
@@ -111,6 +116,15 @@ export function sampleCardRun(id: string, over: Partial<CardRunView> = {}): Card
   };
 }
 
-export function sampleOutput(port: string, type: CardRunView['outputs'][0]['type'], isView = false): CardRunView['outputs'][0] {
-  return { port, type, isView, artifact: { kind: 'file', digest: 'a'.repeat(64), sizeBytes: 20_480, files: 1 } };
+export function sampleOutput(
+  port: string,
+  type: CardRunView['outputs'][0]['type'],
+  isView = false,
+): CardRunView['outputs'][0] {
+  return {
+    port,
+    type,
+    isView,
+    artifact: { kind: 'file', digest: 'a'.repeat(64), sizeBytes: 20_480, files: 1 },
+  };
 }

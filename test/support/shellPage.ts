@@ -76,8 +76,9 @@ function asVsCode(theme: { classes: string; variables: Record<string, string> })
     setState: (state: unknown) => (window.state = state),
   }));
   const apply = () => {
-    if (!document.body) return false;
-    document.body.className = theme.classes;
+    const body = document.querySelector('body');
+    if (!body) return false;
+    body.className = theme.classes;
     for (const [name, value] of Object.entries(theme.variables)) {
       document.documentElement.style.setProperty(name, value);
     }

@@ -1,5 +1,4 @@
 import { createSocket } from 'node:dgram';
-import type { AddressInfo } from 'node:net';
 import { listen } from './webviews.ts';
 
 /** Counts what reaches it: requests by path, bare TCP connections, UDP packets. */
@@ -33,7 +32,7 @@ export async function startSink(): Promise<Sink> {
   const sink: Sink = {
     origin: server.origin,
     port: server.port,
-    udpPort: (udp.address() as AddressInfo).port,
+    udpPort: udp.address().port,
     hits: [],
     connections: 0,
     packets: 0,

@@ -5,12 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { chromium, type Browser } from 'playwright-core';
-import {
-  shellHtml,
-  shellPolicy,
-  type ShellKind,
-  type ShellOptions,
-} from '../../extension/src/panels/shellHtml.ts';
+import { shellHtml, type ShellKind, type ShellOptions } from '../../extension/src/panels/shellHtml.ts';
 
 const outdir = path.resolve('out/test-webviews');
 let built: Promise<void> | undefined;
@@ -49,7 +44,7 @@ export function launchBrowser(): Promise<Browser> {
 
 export interface Listening {
   readonly origin: string;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** A loopback server for one handler. */
@@ -72,7 +67,7 @@ export async function listen(
 }
 
 /** Serves the real shell documents with the real bundles, as the webview's resource server does. */
-export async function serveShells(): Promise<Listening & { shellUrl(kind: ShellKind): string }> {
+export async function serveShells(): Promise<Listening & { readonly shellUrl: (kind: ShellKind) => string }> {
   await buildWebviews();
   const frameScript = await webviewFile('view.js');
   const pageScript = await webviewFile('page.js');

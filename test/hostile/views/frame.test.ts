@@ -35,7 +35,6 @@ describe('The shell around a sealed frame', function () {
 
   async function show(html: string, script = frameScript) {
     const page = await context.newPage();
-    const bad: string[] = [];
     const closes: number[] = [];
     const shell = await openShell(page, shells.shellUrl('page'), {
       local: pageHost,
@@ -68,7 +67,7 @@ describe('The shell around a sealed frame', function () {
 
   async function told(page: Page): Promise<string> {
     const frame = await innerFrame(page);
-    await frame.waitForFunction(() => document.body?.dataset['out'] !== undefined);
+    await frame.waitForFunction(() => document.querySelector('body[data-out]') !== null);
     return (await frame.evaluate(() => document.body.dataset['out'])) ?? '';
   }
 

@@ -113,7 +113,7 @@ function Cards({ project, actions, mode }: CardsProps) {
   const card = open && project.cards.find(({ id }) => id === open.id);
   const View = mode === 'graph' ? GraphView : ListView;
   return (
-    <>
+    <main className="area">
       <View name={project.name} cards={project.cards} onOpen={onOpen} />
       {open && card ? (
         <Menu
@@ -128,7 +128,7 @@ function Cards({ project, actions, mode }: CardsProps) {
           })}
         />
       ) : null}
-    </>
+    </main>
   );
 }
 

@@ -21,9 +21,9 @@ export function wiresOf(cards: readonly CardView[]): Wire[] {
   );
 }
 
-/** Changes exactly when cards or wires do, not when a card's state does: the key of a layout. */
+/** Changes exactly when cards or wires do, not when a card's state does: the key of a drawn graph. */
 export function graphKey(cards: readonly CardView[], wires: readonly Wire[]): string {
-  return JSON.stringify([cards.map((card) => card.id), wires.map((wire) => [wire.from, wire.to])]);
+  return JSON.stringify([cards.map((card) => card.id), wires]);
 }
 
 export type Direction = 'left' | 'right' | 'up' | 'down';

@@ -12,8 +12,8 @@ import { Button } from '../ui/button.tsx';
 import { words } from '../ui/words.ts';
 import { CardNodeView, type CardNode } from './cardNode.tsx';
 import { cardAside } from './cardText.ts';
-import { neighbour, wiresOf, type Direction, type Place, type Wire } from './graph.ts';
-import { cardSize, createLayoutCache } from './layout.ts';
+import { neighbour, type Direction, type Place, type Wire } from './graph.ts';
+import { cardSize, createGraphCache } from './layout.ts';
 
 export interface GraphViewProps {
   readonly name: string;
@@ -22,7 +22,7 @@ export interface GraphViewProps {
 }
 
 const nodeTypes: NodeTypes = { card: CardNodeView };
-const place = createLayoutCache();
+const drawGraph = createGraphCache();
 const arrows: Record<string, Direction> = {
   ArrowLeft: 'left',
   ArrowRight: 'right',
@@ -43,8 +43,7 @@ export function GraphView(props: GraphViewProps) {
 
 function Graph({ name, cards, onOpen }: GraphViewProps) {
   const flow = useReactFlow();
-  const wires = useMemo(() => wiresOf(cards), [cards]);
-  const places = place(cards, wires);
+  const { wires, places } = useMemo(() => drawGraph(cards), [cards]);
   const [current, setCurrent] = useState<{ id: string; byKey: boolean }>();
   const currentId = current && places.has(current.id) ? current.id : cards[0]?.id;
 

@@ -1,6 +1,6 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import type { CardView } from '../../../protocol/src/engine.ts';
-import { graphKey, type Place, type Wire } from './graph.ts';
+import { graphKey, wiresOf, type Place, type Wire } from './graph.ts';
 
 /** The size of every card on the canvas, in pixels. */
 export const cardSize = { width: 256, height: 108 } as const;
@@ -21,18 +21,25 @@ export function placeCards(cards: readonly CardView[], wires: readonly Wire[]): 
   );
 }
 
-/** `placeCards`, computed again only when cards or wires change. */
-export function createLayoutCache(
+/** A graph as it is drawn. */
+export interface DrawnGraph {
+  readonly wires: readonly Wire[];
+  readonly places: ReadonlyMap<string, Place>;
+}
+
+/** The graph of these cards; the same object as long as neither cards nor wires change, whatever their states do. */
+export function createGraphCache(
   place: typeof placeCards = placeCards,
-): (cards: readonly CardView[], wires: readonly Wire[]) => ReadonlyMap<string, Place> {
+): (cards: readonly CardView[]) => DrawnGraph {
   let key = '';
-  let places: ReadonlyMap<string, Place> = new Map();
-  return (cards, wires) => {
+  let drawn: DrawnGraph = { wires: [], places: new Map() };
+  return (cards) => {
+    const wires = wiresOf(cards);
     const wanted = graphKey(cards, wires);
     if (wanted !== key) {
-      places = place(cards, wires);
+      drawn = { wires, places: place(cards, wires) };
       key = wanted;
     }
-    return places;
+    return drawn;
   };
 }

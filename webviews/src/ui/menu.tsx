@@ -1,5 +1,4 @@
 import { useEffect, useLayoutEffect, useRef, type KeyboardEvent } from 'react';
-import { createPortal } from 'react-dom';
 import { Icon, type IconName } from './icon.tsx';
 
 export interface MenuItem {
@@ -54,7 +53,7 @@ export function Menu({ label, items, anchor, onClose }: MenuProps) {
     event.preventDefault();
     event.stopPropagation();
   };
-  return createPortal(
+  return (
     <ul className="menu" role="menu" aria-label={label} ref={list} onKeyDown={onKeyDown}>
       {items.map((item) => (
         <li role="none" key={item.label}>
@@ -74,8 +73,7 @@ export function Menu({ label, items, anchor, onClose }: MenuProps) {
           </button>
         </li>
       ))}
-    </ul>,
-    document.body,
+    </ul>
   );
 }
 

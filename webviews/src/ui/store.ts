@@ -1,4 +1,4 @@
-/** A value that React reads with `useSyncExternalStore` and events change. */
+/** A value that React reads with `useSyncExternalStore` and events change. It is drawn once a frame, however many come. */
 export interface Store<State, Event> {
   readonly get: () => State;
   readonly subscribe: (listener: () => void) => () => void;
@@ -11,6 +11,11 @@ export function createStore<State, Event>(
 ): Store<State, Event> {
   let state = initial;
   const listeners = new Set<() => void>();
+  let isScheduled = false;
+  const tell = (): void => {
+    isScheduled = false;
+    for (const listener of listeners) listener();
+  };
   return {
     get: () => state,
     subscribe: (listener) => {
@@ -19,7 +24,9 @@ export function createStore<State, Event>(
     },
     send: (event) => {
       state = reduce(state, event);
-      for (const listener of listeners) listener();
+      if (isScheduled) return;
+      isScheduled = true;
+      requestAnimationFrame(tell);
     },
   };
 }
