@@ -1,3 +1,4 @@
+import { fchmodSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { UserError, errorMessage } from '../../protocol/src/errors.ts';
 import type { JobOutcome, JobResult, JobSpec } from '../../protocol/src/runner.ts';
@@ -110,6 +111,7 @@ class JobRun {
         ...(prepared.owner && { owner: prepared.owner }),
       });
       handle = await openOutputs(prepared.sandbox.outputsPath);
+      if (!prepared.sandbox.stands()) throw new Error('the sandbox ended before its program was started');
       this.times.stageMs = this.#services.now() - startedAt;
       const script = initScript({
         argv,
@@ -136,7 +138,7 @@ class JobRun {
     const streams = [
       this.log.follow('stdout', sandbox.output),
       this.log.follow('stderr', sandbox.errors),
-      followProgress(sandbox.progress, createProgressReader(paced(this.#services.now, this.#events))),
+      followProgress(sandbox.progress, this.#services.now, this.#events),
     ];
     const group = this.#services.cgroup?.createGroup(this.#job.jobId, this.#job.limits);
     if (group) for (const pid of usageBelow(sandbox.first.pid).pids) group.add(pid);
@@ -196,26 +198,33 @@ class JobRun {
 
   async #collect(handle: OutputsHandle): Promise<void> {
     const startedAt = this.#services.now();
+    // A card may have closed its own outputs folder; nothing of it is left that could mind.
+    fchmodSync(handle.folder.descriptor, 0o700);
     this.collected = await collectOutputs(handle, this.#job, this.#services.store, this.#signal);
     this.times.collectMs = this.#services.now() - startedAt;
   }
 }
 
-function followProgress(source: Readable, read: (bytes: Uint8Array) => void): Promise<void> {
-  source.on('data', read);
-  return new Promise((resolve) => source.once('close', () => resolve()));
-}
-
-/** How often progress can be seen. What comes in between is dropped: the next is newer. */
+/** How often progress can be seen. Of what comes in between, the newest is told when the stream ends. */
 const progressIntervalMs = 50;
 
-function paced(now: () => number, events: JobEvents): (fraction: number, text: string) => void {
+function followProgress(source: Readable, now: () => number, events: JobEvents): Promise<void> {
   let toldAt = -Infinity;
-  return (fraction, text) => {
-    if (fraction < 1 && now() - toldAt < progressIntervalMs) return;
+  let held: (() => void) | undefined;
+  const read = createProgressReader((fraction, text) => {
+    held = () => events.progress(fraction, text);
+    if (now() - toldAt < progressIntervalMs) return;
     toldAt = now();
-    events.progress(fraction, text);
-  };
+    held();
+    held = undefined;
+  });
+  source.on('data', read);
+  return new Promise((resolve) => {
+    source.once('close', () => {
+      held?.();
+      resolve();
+    });
+  });
 }
 
 function isStop(value: Stop | ProgramEnd): value is Stop {

@@ -90,7 +90,10 @@ export class Places {
         listener.catch(() => undefined);
       },
     };
-    const prepared = await this.#start({ ...request, bridge });
+    const prepared = await this.#start({ ...request, bridge }).catch((error: unknown) => {
+      listener?.then((server) => server.close()).catch(() => undefined);
+      throw error;
+    });
     const place = this.#place(prepared, proxyEnvironment, proxy);
     try {
       if (listener) await proxy.listen(await listener);

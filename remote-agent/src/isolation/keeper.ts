@@ -7,6 +7,8 @@ import { identifyProcess, isAlive, type ProcessId } from '../processes.ts';
 export interface Keeper {
   /** Settles with the first process inside as soon as it is known; never where the sandbox does not come about. */
   readonly first: Promise<ProcessId>;
+  /** False once the first process is gone, and with it everything that its number stands for. */
+  stands(): boolean;
   /** Sends SIGKILL to everything inside and settles when nothing is left. Safe to call at any time, any number of times. */
   end(): Promise<void>;
 }
@@ -29,6 +31,7 @@ export function keepNamespace(child: ChildProcess, status: Readable): Keeper {
   });
   return {
     first: found.promise,
+    stands: () => first !== undefined && isAlive(first),
     async end() {
       if (first && isAlive(first)) sendKill(first.pid);
       else child.kill('SIGKILL');
@@ -51,6 +54,7 @@ export function keepGroup(child: ChildProcess): Keeper {
   const exited = whenExited(child);
   return {
     first: pid === undefined ? new Promise(() => undefined) : Promise.resolve({ pid, startTicks: '' }),
+    stands: () => child.exitCode === null && child.signalCode === null,
     async end() {
       if (pid !== undefined) sendKill(-pid);
       await exited;

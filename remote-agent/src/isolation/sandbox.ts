@@ -13,6 +13,8 @@ export type ProgramEnd =
 export interface Sandbox {
   /** Where the outputs folder is seen from outside, as long as the sandbox stands. */
   readonly outputsPath: string;
+  /** False once it is gone; `outputsPath` means nothing then. */
+  stands(): boolean;
   /** The first process inside; everything inside descends from it. */
   readonly first: ProcessId;
   readonly output: Readable;
@@ -50,6 +52,7 @@ export async function openSandbox(child: ChildProcess, options: OpenOptions): Pr
     const first = await within(options.keeper.first, namedTimeoutMs);
     return {
       outputsPath: options.outputsPath(first),
+      stands: () => options.keeper.stands(),
       first,
       output: pipeOf(child, initDescriptors.output),
       errors: pipeOf(child, initDescriptors.errors),

@@ -128,6 +128,17 @@ describe('the runner', function () {
     }
   });
 
+  it('takes outputs of a folder that the card closed, and tells the last progress of a flood', async () => {
+    const text =
+      'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo "{\\"fraction\\":1,\\"text\\":\\"$i\\"}"; done >&3; echo {} >$SALLYPORT_OUTPUTS/o; chmod 0 $SALLYPORT_OUTPUTS';
+    const { result, progress } = await run('shell', text, {
+      outputs: [{ port: 'o', type: 'json', optional: false }],
+    });
+    assert.deepEqual([result.outcome, Object.keys(result.outputs)], [{ kind: 'exited', exitCode: 0 }, ['o']]);
+    assert.equal(progress.at(-1)?.text, '20000');
+    assert.ok(progress.length < 1000, String(progress.length));
+  });
+
   const ends: readonly (readonly [
     string,
     JobSpec['runtime'],
