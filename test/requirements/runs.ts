@@ -50,6 +50,16 @@ export const runsRequirements: readonly Requirement[] = [
     source: life,
   },
   {
+    id: 'RUN-17',
+    text: 'Exit, signal, time-out, limit, cut, refusal and unknown are told apart; only exit code 0 with every output is a success.',
+    source: 'docs/architecture.md, The life of one run',
+  },
+  {
+    id: 'PRM-10',
+    text: 'Exactly what was accepted is opened; what cannot be given is a refusal.',
+    source: 'docs/floor.md, rule 1',
+  },
+  {
     id: 'LOG-01',
     text: 'Every character that a card writes is kept, each stream in its order.',
     source: state,

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { closedAccess, toAccess } from '../../../../language-server/src/permissions/access.ts';
+import type { Permission } from '../../../../protocol/src/permissions.ts';
+import type { JobAccess } from '../../../../protocol/src/runner.ts';
+
+const give = (asked: readonly Permission[], runtime: 'python' | 'js' = 'python') =>
+  toAccess(asked, runtime, '/project', '/home/p');
+const folder = (path: string, write = false): Permission => ({
+  name: 'hostFolder',
+  path,
+  mount: 'data',
+  write,
+});
+
+describe('access', () => {
+  /** What is opened for what was accepted; everything else stays closed. */
+  const table: readonly (readonly [string, readonly Permission[], Partial<JobAccess>])[] = [
+    ['nothing', [], {}],
+    [
+      'hosts',
+      [
+        { name: 'network', host: 'a.test' },
+        { name: 'network', host: 'b.test:8080' },
+      ],
+      { network: { kind: 'hosts', hosts: ['a.test', 'b.test:8080'] } },
+    ],
+    [
+      'the whole network',
+      [
+        { name: 'network', host: 'a.test' },
+        { name: 'network', host: '*' },
+      ],
+      { network: { kind: 'all' } },
+    ],
+    ['the project', [{ name: 'unsandboxed' }], { projectRoot: '/project' }],
+    [
+      'a folder',
+      [folder('/data/../data/x')],
+      { hostFolders: [{ path: '/data/x', name: 'data', write: false }] },
+    ],
+    [
+      'a folder of one’s own',
+      [folder('~/x', true)],
+      { hostFolders: [{ path: '/home/p/x', name: 'data', write: true }] },
+    ],
+    [
+      'all that is one’s own',
+      [folder('~')],
+      { hostFolders: [{ path: '/home/p', name: 'data', write: false }] },
+    ],
+  ];
+  for (const [what, asked, opened] of table) {
+    it(`[PRM-10] opens ${what} and nothing else`, () => {
+      assert.deepEqual(give(asked), { access: { ...closedAccess, ...opened } });
+    });
+  }
+
+  const refused: readonly (readonly [string, readonly Permission[]])[] = [
+    ['a relative folder', [folder('data')]],
+    ['another user’s home', [folder('~root/x')]],
+    ['a secret', [{ name: 'vaultItem', item: 'db', field: 'password', use: 'env:X' }]],
+    ['another machine', [{ name: 'execution', service: 'ssh:x' }]],
+    ['an environment', [{ name: 'environmentSource', source: 'x' }]],
+    ['a model', [{ name: 'models' }]],
+  ];
+  for (const [what, asked] of refused) {
+    it(`[PRM-10] refuses ${what}, rather than running with less`, () => {
+      const given = give([{ name: 'network', host: 'a.test' }, ...asked]);
+      assert.ok('refused' in given);
+      assert.equal(given.refused.kind, 'bad-card');
+      assert.ok(given.refused.remedy);
+    });
+  }
+
+  it('[PRM-10] opens nothing at all for a js card', () => {
+    assert.deepEqual(give([], 'js'), { access: closedAccess });
+    assert.ok('refused' in give([{ name: 'network', host: 'a.test' }], 'js'));
+  });
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { lostEnding, toEnding } from '../../../../language-server/src/runs/outcome.ts';
+import type { CardState, Reason } from '../../../../protocol/src/engine.ts';
+import { UserError } from '../../../../protocol/src/errors.ts';
+import type { JobOutcome, JobResult } from '../../../../protocol/src/runner.ts';
+import { endedWith } from '../../../support/fakeRunner.ts';
+
+const artifact = { kind: 'file', digest: '0'.repeat(64), sizeBytes: 1, files: 1 } as const;
+const card = {
+  outputs: [
+    { port: 'out', type: 'text', optional: false },
+    { port: 'more', type: 'text', optional: true },
+  ],
+} as const;
+const end = (outcome: JobOutcome, over: Partial<JobResult> = {}) =>
+  toEnding({ ...endedWith(outcome), ...over }, card);
+
+describe('outcome', () => {
+  /** Every way in which a job can end, and what its card is then. Only the first is a success. */
+  const table: readonly (readonly [JobOutcome, Partial<JobResult>, CardState, Reason['kind'] | null])[] = [
+    [{ kind: 'exited', exitCode: 0 }, { outputs: { out: artifact } }, 'done', null],
+    [{ kind: 'exited', exitCode: 0 }, { outputs: { more: artifact } }, 'failed', 'output-problem'],
+    [{ kind: 'exited', exitCode: 0 }, { outputs: { toString: artifact } }, 'failed', 'output-problem'],
+    [
+      { kind: 'exited', exitCode: 0 },
+      {
+        outputs: { out: artifact },
+        outputProblems: [{ port: 'more', kind: 'not-regular', detail: 'a link' }],
+      },
+      'failed',
+      'output-problem',
+    ],
+    [{ kind: 'exited', exitCode: 1 }, { outputs: { out: artifact } }, 'failed', 'exit'],
+    [{ kind: 'signalled', signal: 'SIGSEGV' }, {}, 'failed', 'signal'],
+    [{ kind: 'timeout', seconds: 3 }, {}, 'failed', 'timeout'],
+    [{ kind: 'limit', limit: 'memory', detail: 'x' }, {}, 'failed', 'memory'],
+    [{ kind: 'limit', limit: 'processes', detail: 'x' }, {}, 'failed', 'processes'],
+    [{ kind: 'limit', limit: 'output', detail: 'x' }, {}, 'failed', 'output-limit'],
+    [{ kind: 'cancelled' }, {}, 'cancelled', 'cancelled'],
+    [{ kind: 'exception', message: 'boom' }, {}, 'failed', 'exception'],
+    [{ kind: 'refused', code: 'isolation-missing', detail: 'x' }, {}, 'failed', 'isolation-missing'],
+    [{ kind: 'refused', code: 'interpreter-missing', detail: 'x' }, {}, 'failed', 'interpreter-missing'],
+    [{ kind: 'refused', code: 'disk-full', detail: 'x' }, {}, 'failed', 'disk-full'],
+    [{ kind: 'refused', code: 'unsafe-path', detail: 'x' }, {}, 'failed', 'bad-card'],
+    [{ kind: 'refused', code: 'bad-input', detail: 'x' }, {}, 'failed', 'bad-card'],
+    [{ kind: 'refused', code: 'internal', detail: 'x' }, {}, 'failed', 'internal'],
+    [{ kind: 'unknown', detail: 'x' }, {}, 'unknown', 'interrupted'],
+  ];
+  for (const [outcome, over, state, kind] of table) {
+    it(`[RUN-17] ${JSON.stringify(outcome)} ${Object.keys(over).join(' ')} is ${state}`, () => {
+      const ending = end(outcome, over);
+      assert.equal(ending.state, state);
+      assert.equal(ending.reason?.kind ?? null, kind);
+      assert.equal(ending.exitCode, outcome.kind === 'exited' ? outcome.exitCode : null);
+    });
+  }
+
+  it('keeps the remedy of a refusal, and names the limit to raise', () => {
+    const refused = end({ kind: 'refused', code: 'isolation-missing', detail: 'x', remedy: 'Install it.' });
+    assert.equal(refused.reason?.remedy, 'Install it.');
+    assert.match(end({ kind: 'limit', limit: 'memory', detail: 'x' }).reason?.remedy ?? '', /memoryMB/);
+  });
+
+  it('[RUN-09] a place that was lost is neither success nor failure', () => {
+    assert.equal(lostEnding(new Error('gone')).state, 'unknown');
+    assert.equal(lostEnding(new UserError('closed', 'gone')).state, 'unknown');
+    assert.equal(lostEnding(new UserError('isolation-missing', 'no')).reason?.kind, 'isolation-missing');
+  });
+});
