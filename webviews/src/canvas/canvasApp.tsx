@@ -140,8 +140,8 @@ function menuItems(
   return [
     { label: words.runCard, icon: 'play', disabled: !canRun, run: () => actions.runCard(card) },
     { label: words.openResult, icon: 'open', disabled: !hasResult, run: () => actions.openResult(card) },
-    { label: words.openCode, disabled: !hasCode, run: () => actions.openCode(card) },
-    { label: words.openManifest, run: () => actions.openManifest(card) },
+    { label: words.openCode, icon: 'code', disabled: !hasCode, run: () => actions.openCode(card) },
+    { label: words.openManifest, icon: 'braces', run: () => actions.openManifest(card) },
   ];
 }
 

@@ -36,7 +36,9 @@ export interface SealedFrameOptions {
   onState(state: FrameState): void;
 }
 
-const openingMs = 15_000;
+/** To prove itself closed, and then to draw. */
+const openingMs = 20_000;
+const drawingMs = 60_000;
 const messagesPerSecond = 400;
 
 /**
@@ -52,6 +54,7 @@ export class SealedFrame {
   #heightPx = 0;
   #timer: number | undefined;
   #pinging = false;
+  #isAsked = false;
 
   constructor(container: HTMLElement, options: SealedFrameOptions) {
     this.#options = options;
@@ -67,7 +70,7 @@ export class SealedFrame {
     // The shell's policy stops a frame that navigates. The report does not say which frame, so every open one goes.
     document.addEventListener('securitypolicyviolation', this.#onViolation);
     this.#element = element;
-    this.#timer = window.setTimeout(() => this.#close('silent', ''), openingMs);
+    this.#closeAfter(openingMs);
     container.append(element);
   }
 
@@ -99,6 +102,11 @@ export class SealedFrame {
   dispose(): void {
     this.#state = { kind: 'closed', reason: 'left', detail: '' };
     this.#takeDown();
+  }
+
+  #closeAfter(ms: number): void {
+    window.clearTimeout(this.#timer);
+    this.#timer = window.setTimeout(() => this.#close('silent', ''), ms);
   }
 
   #takeDown(): void {
@@ -151,7 +159,9 @@ export class SealedFrame {
   /** Once: a frame cannot ask for its content again. */
   #show(): void {
     const { kind, text, library, theme } = this.#options;
-    if (this.#state.kind !== 'opening' || !this.#channel) return;
+    if (this.#state.kind !== 'opening' || !this.#channel || this.#isAsked) return;
+    this.#isAsked = true;
+    this.#closeAfter(drawingMs);
     try {
       if (library !== undefined) {
         const bytes = new TextEncoder().encode(library).buffer;

@@ -2,7 +2,9 @@ import type { CardState } from '../../../protocol/src/engine.ts';
 
 /** The glyphs that are used, by their code points in the codicon font. */
 const glyphs = {
+  braces: '\ueb0f',
   close: '\uea76',
+  code: '\uea94',
   copy: '\uebcc',
   down: '\uea9a',
   fit: '\ueb4c',
