@@ -38,6 +38,8 @@ export class RunPanel implements Disposable {
   #selected: string | null = null;
   #cards: readonly CardRunView[] = [];
   #followsNext = false;
+  /** The page is there and listens. A hidden page is gone; it says `run/ready` when it is back. */
+  #isReady = false;
 
   constructor(root: string, panel: WebviewPanel, services: PanelServices, tools: RunPanelTools) {
     this.#root = root;
@@ -54,9 +56,12 @@ export class RunPanel implements Disposable {
     });
     this.#subscriptions = together(
       transport,
+      panel.onDidChangeViewState(() => {
+        if (!panel.visible) this.#isReady = false;
+      }),
       services.engine.on('run/delta', ({ summary, cards }) => this.#move(summary, cards)),
       services.engine.on('log/appended', ({ cardRunId, totalLines }) => {
-        if (panel.visible && this.#cards.some(({ status }) => status.cardRunId === cardRunId)) {
+        if (this.#isReady && this.#cards.some(({ status }) => status.cardRunId === cardRunId)) {
           this.#channel.notify('run/logGrew', { cardRunId, totalLines });
         }
       }),
@@ -68,7 +73,7 @@ export class RunPanel implements Disposable {
     this.#runId = runId;
     this.#selected = card;
     this.#cards = [];
-    this.#refresh();
+    if (this.#isReady) this.#refresh();
   }
 
   dispose(): void {
@@ -81,6 +86,7 @@ export class RunPanel implements Disposable {
     const root = this.#root;
     return {
       'run/ready': () => {
+        this.#isReady = true;
         this.#refresh();
         return null;
       },
@@ -141,7 +147,7 @@ export class RunPanel implements Disposable {
       this.show(summary.runId, this.#selected);
       return;
     }
-    if (summary.runId !== this.#runId || !this.#panel.visible) return;
+    if (summary.runId !== this.#runId || !this.#isReady) return;
     const { all, changed, isComplete } = mergeStatuses(this.#cards, moved);
     this.#cards = all;
     this.#channel.notify('run/cards', { run: summary, cards: changed });
