@@ -5,7 +5,7 @@ import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import type { CardJob, CardRunner, JobEvents } from './cardRunner.ts';
 import { JobRefused, pagesFor, storeFailure, storeOutputs, toOutcome, toWorkerJob } from './quickjsJob.ts';
 import { QuickjsPool } from './quickjsPool.ts';
-import { startThread, type QuickjsThread, type ThreadEvents } from './quickjsThread.ts';
+import { startThread, type QuickjsThread, type ThreadEnd, type ThreadEvents } from './quickjsThread.ts';
 import { Turnstile } from './turnstile.ts';
 
 export interface QuickjsRunnerOptions {
@@ -73,23 +73,35 @@ export function createQuickjsRunner(options: QuickjsRunnerOptions): CardRunner {
     const thread = threads.take(pages);
     const told = new BoundedEvents(events, workerJob.logBytes, now);
     const end = await thread.run(workerJob, told, workerJob.deadlineMs + killGraceMs, signal);
-    const endedAt = now();
-    const startedAt = told.startedAt ?? endedAt;
-    const returned = end.kind === 'answered' && end.result.kind === 'ok' ? end.result.outputs : undefined;
-    const taken = returned ? storeOutputs(job, returned, blobs) : { outputs: {}, outputProblems: [] };
-    const cut = end.kind === 'answered' ? end.result.logCutBytes : 0;
     // After this turn: the caller's next step comes first, as starting a thread blocks for a moment.
     setImmediate(() => threads.refill());
+    const endedAt = now();
+    const startedAt = told.startedAt ?? endedAt;
+    const taken = takeOutputs(end, job, pages);
     return {
-      ...emptyResult(toOutcome(end, job, pages)),
+      ...emptyResult(taken.outcome),
       ...taken,
       logBytes: told.keptBytes,
-      logCutBytes: cut + told.cutBytes,
+      logCutBytes: (end.kind === 'answered' ? end.result.logCutBytes : 0) + told.cutBytes,
       waitMs: startedAt - askedAt - stageMs,
       runMs: endedAt - startedAt,
       stageMs,
       collectMs: now() - endedAt,
     };
+  };
+
+  const takeOutputs = (
+    end: ThreadEnd,
+    job: CardJob,
+    pages: number,
+  ): Partial<JobResult> & Pick<JobResult, 'outcome'> => {
+    const outcome = toOutcome(end, job, pages);
+    if (end.kind !== 'answered' || end.result.kind !== 'ok') return { outcome };
+    try {
+      return { outcome, ...storeOutputs(job, end.result.outputs, blobs) };
+    } catch (error) {
+      return { outcome: storeFailure(error) };
+    }
   };
 
   return {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { CardJob, CardRunner } from '../../../../language-server/src/runners/cardRunner.ts';
 import { createQuickjsRunner } from '../../../../language-server/src/runners/quickjs.ts';
+import { UserError } from '../../../../protocol/src/errors.ts';
 import { jobResult } from '../../../../protocol/src/runner.ts';
 import { createBlobStore, type BlobStore } from '../../../../remote-agent/src/files/blobStore.ts';
 import { quickjsFiles } from '../../../support/quickjsFiles.ts';
@@ -127,6 +128,23 @@ describe('quickjs runner', () => {
     const result = await runner.run(cardJob(blobs, '', { access }), events, never);
     assert.ok(result.outcome.kind === 'refused' && result.outcome.remedy);
     assert.deepEqual(events.told, []);
+  });
+
+  it('reports a full disk, and keeps what it knows of the run', async () => {
+    const source = "export default ({ log }) => { log('ran'); return { out: 1 }; };";
+    const job = cardJob(blobs, source);
+    const full: BlobStore = {
+      ...blobs,
+      putBytes: () => {
+        throw new UserError('disk-full', 'The disk is full');
+      },
+    };
+    const on = createQuickjsRunner({ blobs: full, files: quickjsFiles, standby: 0 });
+    const result = await on.run(job, recordEvents(), never);
+    assert.ok(result.outcome.kind === 'refused' && result.outcome.code === 'disk-full');
+    assert.deepEqual(result.outputs, {});
+    assert.equal(result.logBytes, 4);
+    await on.dispose();
   });
 
   it('says which file of the installation is missing, and tries again with the next card', async () => {
