@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import * as z from 'zod/mini';
 import {
   CodeLensRefreshRequest,
@@ -7,21 +6,17 @@ import {
   TextDocuments,
   type ClientCapabilities,
   type Connection,
-  type InitializeParams,
 } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { engineOptions } from '../../../protocol/src/engine.ts';
 import type { EngineServices, EngineServicesOptions, Notify } from '../services.ts';
-import { projectFile } from '../project/findCards.ts';
-import type { CardRecord } from '../manifests/codeLenses.ts';
+import { cardRecord } from './cardRecords.ts';
 import { Debounce } from './debounce.ts';
-import { projectDiagnostics, toDiagnostic } from './diagnostics.ts';
-import { DiagnosticsPublisher } from './diagnosticsPublisher.ts';
 import { capabilities, registerFeatures } from './features.ts';
 import { LazyServices } from './lazyServices.ts';
-import { looseProblems } from './looseManifest.ts';
 import { bindEngine } from './lspBinding.ts';
-import { pathOf, uriOf } from './uris.ts';
+import { ManifestDiagnostics } from './manifestDiagnostics.ts';
+import { pathOf } from './uris.ts';
 import { Watchers } from './watchers.ts';
 import { Workspace } from './workspace.ts';
 
@@ -33,6 +28,7 @@ export type ServicesOptions = Pick<
 
 export interface ServerOptions {
   readonly connection: Connection;
+  /** Called at the first request that needs them. */
   readonly createServices: (options: ServicesOptions) => Promise<EngineServices>;
 }
 
@@ -40,110 +36,77 @@ const editDelayMs = 120;
 const lensDelayMs = 250;
 
 /**
- * The engine behind one LSP connection: language features for manifests, and Sallyport's own requests. Resolves the
- * returned `dispose` when everything it started has ended.
+ * The engine behind one LSP connection: language features for manifests, and Sallyport's own requests. The promise of
+ * `dispose` resolves when everything that was started has ended.
  */
 export function startServer({ connection, createServices }: ServerOptions): { dispose(): Promise<void> } {
   const workspace = new Workspace();
   const documents = new TextDocuments(TextDocument);
   const watchers = new Watchers(connection);
-  const publisher = new DiagnosticsPublisher((path, diagnostics) => {
-    const uri = workspace.documents.get(path)?.uri ?? uriOf(path);
-    void connection.sendDiagnostics({ uri, diagnostics });
-  });
-  let client: ClientCapabilities = {};
+  const diagnostics = new ManifestDiagnostics(workspace, (params) => void connection.sendDiagnostics(params));
+  let client: ClientCapabilities['workspace'];
   let services: LazyServices | undefined;
   let badMessages = 0;
   const log = (text: string) => connection.console.warn(text);
 
+  const checkEdits = new Debounce(() => diagnostics.publishLoose(workspace.flush()), editDelayMs);
   const refreshLenses = new Debounce(() => {
-    if (client.workspace?.codeLens?.refreshSupport && workspace.documents.size > 0) {
-      connection.sendRequest(CodeLensRefreshRequest.type).catch(() => undefined);
-    }
+    if (!client?.codeLens?.refreshSupport || workspace.documents.size === 0) return;
+    connection.sendRequest(CodeLensRefreshRequest.type).catch(() => undefined);
   }, lensDelayMs);
-
+  const watch = () => {
+    if (client?.didChangeWatchedFiles?.dynamicRegistration) watchers.update(workspace.edited.list());
+  };
   const notify: Notify = (method, params) => {
     void connection.sendNotification(method, params);
     if (method === 'run/delta' || method === 'project/changed') refreshLenses.schedule();
   };
-
-  const publishProject = (root: string) => {
-    const state = workspace.edited.stateOf(join(root, projectFile));
-    const project = state?.root === root ? state.loaded : undefined;
-    publisher.publish(
-      root,
-      project && state ? projectDiagnostics(project, (path) => state.linesOf(path)) : new Map(),
-    );
+  const addFolders = (folders: readonly { readonly uri: string }[]): string[] => {
+    const known = new Set(workspace.edited.roots);
+    for (const path of folders.flatMap(({ uri }) => pathOf(uri) ?? [])) workspace.addFolder(path);
+    const added = workspace.edited.roots.filter((root) => !known.has(root));
+    for (const { root } of workspace.edited.list())
+      if (added.includes(root)) diagnostics.publishProject(root);
+    watch();
+    return added;
   };
-
-  const publishLoose = (path: string): void => {
-    const document = workspace.documents.get(path);
-    const state = workspace.edited.stateOf(path);
-    const known = state?.loaded?.manifestPath === path || state?.linesOf(path) !== undefined;
-    if (!document || known) return publisher.publish(path, new Map());
-    const { problems, lines } = looseProblems(path, document.getText());
-    publisher.publish(
-      path,
-      new Map([[path, problems.map((each) => toDiagnostic(each, lines, () => undefined))]]),
-    );
-  };
-
-  const checkEdits = new Debounce(() => workspace.flush().forEach(publishLoose), editDelayMs);
 
   workspace.edited.onDidChange((root) => {
-    publishProject(root);
-    for (const path of workspace.documents.keys()) publishLoose(path);
-    if (client.workspace?.didChangeWatchedFiles?.dynamicRegistration)
-      watchers.update(workspace.edited.list());
+    diagnostics.publishProject(root);
+    watch();
     refreshLenses.schedule();
   });
   workspace.saved.onDidChange((root) => notify('project/changed', { root }));
 
-  connection.onInitialize((params: InitializeParams) => {
-    const options = z.safeParse(engineOptions, params.initializationOptions);
+  connection.onInitialize(({ initializationOptions, capabilities: theirs, workspaceFolders }) => {
+    const options = z.safeParse(engineOptions, initializationOptions);
     if (!options.success) {
-      badMessages++;
-      return new ResponseError(
-        ErrorCodes.InvalidParams,
-        `The engine was started with options that do not fit its contract: ${z.prettifyError(options.error)}`,
-        { retry: false },
-      );
+      const problem = z.prettifyError(options.error);
+      const message = `The engine was started with options that do not fit its contract: ${problem}`;
+      return new ResponseError(ErrorCodes.InvalidParams, message, { retry: false });
     }
-    client = params.capabilities;
-    const { home, trusted } = options.data;
+    client = theirs.workspace;
+    const { home, trusted: atStart } = options.data;
     services = new LazyServices(
-      (isTrusted) =>
-        createServices({ home, trusted: isTrusted, projects: workspace.saved, notify, onProblem: log }),
-      trusted,
+      (trusted) => createServices({ home, trusted, projects: workspace.saved, notify, onProblem: log }),
+      atStart,
     );
-    for (const folder of params.workspaceFolders ?? []) addFolder(folder.uri);
-    return { capabilities, serverInfo: { name: 'sallyport' } };
-  });
-
-  connection.onInitialized(() => {
-    for (const { root } of workspace.edited.list()) publishProject(root);
-    if (client.workspace?.didChangeWatchedFiles?.dynamicRegistration)
-      watchers.update(workspace.edited.list());
-    if (client.workspace?.workspaceFolders) {
+    // Looking for projects waits until the answer is out: it takes as long as the folders are large.
+    connection.onInitialized(() => {
+      addFolders(workspaceFolders ?? []);
+      if (!client?.workspaceFolders) return;
       connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) => {
-        for (const folder of added) addFolder(folder.uri);
-        for (const { root } of workspace.edited.list()) {
-          publishProject(root);
-          notify('project/changed', { root });
-        }
-        for (const folder of removed) {
-          const path = pathOf(folder.uri);
-          if (path !== undefined) workspace.removeFolder(path);
-        }
+        for (const path of removed.flatMap(({ uri }) => pathOf(uri) ?? [])) workspace.removeFolder(path);
+        for (const root of addFolders(added)) notify('project/changed', { root });
       });
-    }
+    });
+    return { capabilities, serverInfo: { name: 'sallyport' } };
   });
 
   connection.onDidChangeWatchedFiles(({ changes }) => {
     workspace.filesChanged(changes.flatMap(({ uri }) => pathOf(uri) ?? []));
-    for (const path of workspace.documents.keys()) publishLoose(path);
+    diagnostics.publishLoose(workspace.documents.keys());
   });
-
   documents.onDidChangeContent(({ document }) => {
     if (workspace.setDocument(document) !== undefined) checkEdits.schedule();
   });
@@ -156,23 +119,12 @@ export function startServer({ connection, createServices }: ServerOptions): { di
   });
   documents.listen(connection);
 
-  const recordOf = async (root: string, card: string): Promise<CardRecord | undefined> => {
-    try {
-      const running = await services?.get();
-      if (!running) return undefined;
-      const review = await running.handlers['permissions/review']({ root }, new AbortController().signal);
-      const asked = review.cards.find((each) => each.id === card)?.permissions ?? [];
-      const waiting = asked.filter((permission) => permission.isNew).length;
-      return { status: running.cardStatus(root, card), waiting };
-    } catch {
-      // A lens without records still runs the card; what is wrong is said by the request that needs them.
-      return undefined;
-    }
-  };
-  const canCreateFiles = () =>
-    client.workspace?.workspaceEdit?.resourceOperations?.includes('create') ?? false;
-  registerFeatures({ connection, workspace, canCreateFiles, recordOf });
-
+  registerFeatures({
+    connection,
+    workspace,
+    canCreateFiles: () => client?.workspaceEdit?.resourceOperations?.includes('create') ?? false,
+    recordOf: (root, card) => cardRecord(services, root, card),
+  });
   bindEngine({
     connection,
     requests: async () => {
@@ -182,16 +134,10 @@ export function startServer({ connection, createServices }: ServerOptions): { di
     notifications: { 'trust/set': ({ trusted }) => services?.setTrusted(trusted) },
     onBadMessage: (method, problem) => log(`Bad message ${++badMessages}, ${method}: ${problem}`),
     onInternalError: (method, error) => {
-      connection.console.error(
-        `${method} failed: ${error instanceof Error ? (error.stack ?? '') : String(error)}`,
-      );
+      const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      connection.console.error(`${method} failed: ${detail}`);
     },
   });
-
-  function addFolder(uri: string): void {
-    const path = pathOf(uri);
-    if (path !== undefined) workspace.addFolder(path);
-  }
 
   connection.listen();
   return {
