@@ -35,13 +35,27 @@ const requireBanner = {
   js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);",
 };
 
+/** vscode-languageclient is most of the extension: a file of its own, read when the engine is first needed. */
+const languageClientApart = {
+  name: 'language-client-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/languageClientConnection\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './languageClient.cjs', external: true } : undefined,
+    );
+  },
+};
+
 /** One entry a target: name, esbuild options. The names are the files of dist/. */
 export const targets = [
   {
     ...nodeTarget,
-    entryPoints: { extension: 'extension/src/extension.ts' },
+    entryPoints: {
+      extension: 'extension/src/extension.ts',
+      languageClient: 'extension/src/languageClientConnection.ts',
+    },
     format: 'cjs',
     external: ['vscode'],
+    plugins: [languageClientApart],
     outExtension: { '.js': '.cjs' },
   },
   {

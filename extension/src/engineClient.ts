@@ -9,13 +9,14 @@ import { engineEvents, engineSide } from '../../protocol/src/engine.ts';
 import { UserError } from '../../protocol/src/errors.ts';
 import { limits } from '../../protocol/src/limits.ts';
 import type { Engine } from './engine.ts';
+import { toUserError } from './engineErrors.ts';
 import type { Log } from './log.ts';
 import type { RestartPolicy } from './restartPolicy.ts';
 import type { Disposable } from './disposable.ts';
 
 /** A live engine process, as `languageClientConnection.ts` makes it. Values are not parsed yet. */
 export interface EngineConnection {
-  /** Rejects with `UserError`: the engine's own, `closed` where the process went, `cancelled` after `signal`. */
+  /** Rejects with whatever the connection gives: `toUserError` reads it. */
   request(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   notify(method: string, params: unknown): Promise<void>;
   /** Ends the process; resolves when it is gone. */
@@ -83,7 +84,7 @@ export class EngineClient implements Engine {
     } catch (error) {
       if (signal?.aborted) throw new UserError('cancelled', `${method} was cancelled`);
       if (timeout?.aborted) throw new UserError('timeout', `No answer to ${method} in ${timeoutMs} ms`);
-      throw error;
+      throw error instanceof UserError ? error : toUserError(method, error);
     }
   }
 

@@ -7,15 +7,16 @@ import {
   RevealOutputChannelOn,
   type LanguageClientOptions,
 } from 'vscode-languageclient/node';
-import { engineEvents, type EngineOptions } from '../../protocol/src/engine.ts';
+import type { EngineOptions } from '../../protocol/src/engine.ts';
 import type { ConnectionEvents, EngineConnection } from './engineClient.ts';
-import { toUserError } from './engineErrors.ts';
 import { engineProgram } from './environment.ts';
 
 export interface LanguageClientSettings {
   /** Absolute path of the engine's file. */
   readonly enginePath: string;
   readonly options: EngineOptions;
+  /** The methods of the notifications to listen to. */
+  readonly notifications: readonly string[];
   readonly channel: LogOutputChannel;
   /** Milliseconds until a process that has not said hello is ended. */
   readonly startTimeoutMs: number;
@@ -23,8 +24,8 @@ export interface LanguageClientSettings {
 
 /**
  * Starts the engine in its own Node process and opens LSP with it over its standard streams. One connection is one
- * process: starting again is `EngineClient`'s decision. This file is loaded when the engine is first needed, because
- * vscode-languageclient is most of the extension's weight.
+ * process: starting again is `EngineClient`'s decision. This file is bundled apart and loaded when the engine is first
+ * needed: no class is shared with the rest, so errors go out as they come.
  */
 export async function openLanguageClient(
   settings: LanguageClientSettings,
@@ -60,7 +61,7 @@ export async function openLanguageClient(
     },
     clientOptions,
   );
-  for (const method of Object.keys(engineEvents.notifications)) {
+  for (const method of settings.notifications) {
     client.onNotification(method, (params: unknown) => events.onNotification(method, params));
   }
   const timer = setTimeout(() => child?.kill('SIGKILL'), settings.startTimeoutMs);
@@ -117,8 +118,6 @@ async function sendRequest(
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     return await client.sendRequest(method, params, source.token);
-  } catch (error) {
-    throw toUserError(method, error);
   } finally {
     signal.removeEventListener('abort', onAbort);
     source.dispose();

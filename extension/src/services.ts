@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { workspace, type ExtensionContext, type Uri } from 'vscode';
+import { engineEvents } from '../../protocol/src/engine.ts';
 import { PermissionReviewer } from './approvals/reviewPermissions.ts';
 import { CommandRegistry } from './commandRegistry.ts';
 import { Reports } from './documents/reports.ts';
@@ -50,6 +51,7 @@ export function createServices(context: ExtensionContext): { services: Services;
       {
         enginePath: join(context.extensionPath, 'dist', 'engine.mjs'),
         options: { home: context.globalStorageUri.fsPath, trusted: workspace.isTrusted },
+        notifications: Object.keys(engineEvents.notifications),
         channel: log.channel,
         startTimeoutMs: 30_000,
       },

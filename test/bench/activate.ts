@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { copyOfProject, hostBundle, stagedExtension } from '../support/stagedExtension.ts';
 import { startVscodeServer } from '../support/vscodeServer.ts';
 import { launchChromium, VscodeWindow } from '../support/vscodeWindow.ts';
-import { limitRow, median, type BenchRow } from './benchRow.ts';
+import { limitRow, median, missingRow, type BenchRow } from './benchRow.ts';
 
 const group = 'activate';
 const rounds = 3;
@@ -36,10 +36,10 @@ export async function activateBench(): Promise<BenchRow[]> {
     await browser.close();
     await project.remove();
   }
-  const whole = activations.length > 0 ? median(activations) : NaN;
-  const load = loads.length > 0 ? median(loads) : NaN;
+  if (loads.length === 0 || activations.length === 0)
+    return [missingRow(group, 'activate: this VS Code gives no marks', '≤ 50 ms')];
   return [
-    limitRow({ group, name: 'loading the extension’s file', ours: load, unit: 'ms' }, 50),
-    limitRow({ group, name: 'activate() itself', ours: whole, unit: 'ms' }, 50),
+    limitRow({ group, name: 'activate() itself', ours: median(activations), unit: 'ms' }, 50),
+    limitRow({ group, name: 'loading the extension’s file', ours: median(loads), unit: 'ms' }, 50),
   ];
 }

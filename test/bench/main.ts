@@ -6,7 +6,7 @@ import { missingRow, type BenchRow } from './benchRow.ts';
 type Bench = () => Promise<BenchRow[]>;
 
 /** Each group is a file of this folder that exports `<group>Bench`. */
-const groups = ['cards', 'quickjs', 'graph', 'start', 'manifests'];
+const groups = ['cards', 'quickjs', 'graph', 'start', 'activate', 'manifests'];
 
 const { values } = parseArgs({
   options: { only: { type: 'string', multiple: true }, json: { type: 'boolean' } },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type FrameLocator, type Locator, type Page } from 'playwright-core';
+import { resultMark } from '../integration/host/resultMark.ts';
 import type { Steps } from '../integration/host/steps.ts';
 import type { VscodeServer } from './vscodeServer.ts';
 
@@ -233,9 +234,11 @@ export class VscodeWindow {
     await page.exposeFunction('codeAutomationLog', (type: string, args: unknown[]) => {
       const text = args.map(String).join(' ');
       this.#log.push(`host ${type}: ${text}`);
-      const at = text.indexOf('SALLYPORT-RESULT ');
+      const at = text.indexOf(resultMark);
       if (at >= 0)
-        this.#results.push(JSON.parse(text.slice(at + 17)) as { title: string; error: string | null });
+        this.#results.push(
+          JSON.parse(text.slice(at + resultMark.length)) as { title: string; error: string | null },
+        );
     });
     await page.exposeFunction('codeAutomationExit', (code: number) => this.#exit?.(code));
   }

@@ -1,25 +1,26 @@
-import { performance } from 'node:perf_hooks';
 import * as vscode from 'vscode';
+import { resultMark } from './resultMark.ts';
+
+interface Mark {
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly startTime: number;
+}
 
 /** VS Code's own marks around loading the extension's file and calling `activate`, printed as one line. */
 export async function run(): Promise<void> {
-  await vscode.extensions.getExtension('sallyport.sallyport')?.activate();
-  const marks = performance.getEntriesByType('mark');
+  const id = 'sallyport.sallyport';
+  await vscode.extensions.getExtension(id)?.activate();
+  const shared = globalThis as { MonacoPerformanceMarks?: { getMarks(): Mark[] } };
+  const marks = new Map(shared.MonacoPerformanceMarks?.getMarks().map((mark) => [mark.name, mark.startTime]));
   const between = (from: string, to: string): number | null => {
-    const start = marks.find(
-      (mark) => mark.name.startsWith(from) && mark.name.endsWith('sallyport.sallyport'),
-    );
-    const end = marks.find((mark) => mark.name.startsWith(to) && mark.name.endsWith('sallyport.sallyport'));
-    return start && end ? end.startTime - start.startTime : null;
+    const start = marks.get(`code/extHost/${from}/${id}`);
+    const end = marks.get(`code/extHost/${to}/${id}`);
+    return start === undefined || end === undefined ? null : end - start;
   };
-  console.log(
-    'SALLYPORT-RESULT ' +
-      JSON.stringify({
-        title: JSON.stringify({
-          loadMs: between('code/extHost/willLoadExtensionCode', 'code/extHost/didLoadExtensionCode'),
-          activateMs: between('code/extHost/willActivateExtension', 'code/extHost/didActivateExtension'),
-        }),
-        error: null,
-      }),
-  );
+  const title = JSON.stringify({
+    loadMs: between('willLoadExtensionCode', 'didLoadExtensionCode'),
+    activateMs: between('willActivateExtension', 'didActivateExtension'),
+  });
+  console.log(resultMark + JSON.stringify({ title, error: null }));
 }

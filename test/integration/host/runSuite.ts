@@ -1,7 +1,5 @@
 import Mocha from 'mocha';
-
-/** One line that the runner outside reads from the console. */
-export const resultMark = 'SALLYPORT-RESULT ';
+import { resultMark } from './resultMark.ts';
 
 /** Runs the tests that `define` declares inside the extension host, telling each result by one console line. */
 export function runSuite(define: () => void): Promise<void> {
