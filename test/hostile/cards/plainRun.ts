@@ -51,7 +51,7 @@ export async function runPlainly(
     const logLimit = (attack.limits?.logMB ?? 16) * 1024 * 1024;
     if (run.logBytes > logLimit) found.push({ proof: 'log', detail: `${run.logBytes} bytes were kept` });
     if (messagesIn(run.log).length > 0) found.push({ proof: 'forged', detail: 'heard as a message' });
-    const taken = takeOutputs(attack, places.outputs, lures.canary);
+    const taken = await takeOutputs(attack, places.outputs, lures.canary);
     found.push(...taken.evidence, ...(await commonEvidence(lures, log, taken.texts)));
     if (readdirSync(around.folder).some((name) => name.startsWith('escaped')))
       found.push({ proof: 'changed', detail: 'a folder beside the job' });
@@ -183,7 +183,7 @@ function watch(child: ChildProcess, attack: Attack, lures: Lures): Promise<Plain
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-65_536)));
     child.once('error', (error) => done(error.message));
     // What is still in the pipe is read first, but not waited for: a child that outlives it may hold it open.
-    child.once('exit', () => timers.push(setTimeout(() => done(), 150)));
+    child.once('exit', () => timers.push(setTimeout(() => done(), 400)));
     child.once('close', () => done());
   });
 }
@@ -201,27 +201,37 @@ function commandOf(
   return [around.interpreters[attack.runtime] ?? '/bin/sh', program];
 }
 
+/** How long a file that is being swapped is read again until it shows its other side. */
+const patienceMs = 10_000;
+
 /** Takes what lies at each declared place, through links and all. */
-function takeOutputs(
+async function takeOutputs(
   attack: Attack,
   folder: string,
   canary: string,
-): { readonly evidence: readonly Evidence[]; readonly texts: readonly Buffer[] } {
+): Promise<{ readonly evidence: readonly Evidence[]; readonly texts: readonly Buffer[] }> {
   const evidence: Evidence[] = [];
-  const texts: Buffer[] = [];
-  for (const [port, output] of Object.entries(attack.outputs ?? {})) {
-    const place = path.join(folder, port);
-    try {
-      lstatSync(place);
-    } catch {
-      continue;
-    }
+  const ports = Object.entries(attack.outputs ?? {}).filter(([port]) => exists(path.join(folder, port)));
+  for (const [port, output] of ports) {
     if (output.hostile) evidence.push({ proof: 'accepted', detail: `${port} was taken` });
-    // A file that is being swapped is read until it shows its other side, or for long enough to know that it is not.
-    for (let turn = 0; turn < 200 && !texts.some((text) => text.includes(canary)); turn++)
-      texts.push(...readThrough(place, 0));
+  }
+  const read = () => ports.flatMap(([port]) => readThrough(path.join(folder, port), 0));
+  const end = Date.now() + (attack.proofs?.includes('canary') && ports.length > 0 ? patienceMs : 0);
+  let texts = read();
+  while (!texts.some((text) => text.includes(canary)) && Date.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    texts = read();
   }
   return { evidence, texts };
+}
+
+function exists(place: string): boolean {
+  try {
+    lstatSync(place);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readThrough(place: string, depth: number): Buffer[] {

@@ -7,14 +7,15 @@ def named(pid, word):
     return word.encode() in read(f"/proc/{pid}/cmdline")
 
 
-def is_visible():
+def is_victim(pid):
     try:
-        return named(victim, lures["token"])
+        # The token alone is one of its arguments: other lures have it as a part of theirs.
+        return lures["token"].encode() in read(f"/proc/{pid}/cmdline").split(b"\0")
     except OSError:
         return False
 
 
-visible = is_visible()
+visible = is_victim(victim)
 attempt("runner", lambda: named(runner, "remote-agent") and (os.kill(runner, 0) or "could be signalled"))
 attempt("test", lambda: named(test, "mocha") and (os.kill(test, 0) or "could be signalled"))
 attempt("groups", lambda: visible and (os.killpg(os.getpgid(victim), 0) or "could be signalled"))
@@ -22,7 +23,7 @@ attempt("groups", lambda: visible and (os.killpg(os.getpgid(victim), 0) or "coul
 
 def kill_victim():
     for pid in all_pids():
-        if pid != os.getpid() and named(pid, lures["token"]):
+        if is_victim(pid):
             os.kill(pid, signal.SIGKILL)
             return pid
     return None
