@@ -55,6 +55,11 @@ export const runsRequirements: readonly Requirement[] = [
     source: 'docs/architecture.md, The life of one run',
   },
   {
+    id: 'RUN-18',
+    text: 'Every change of a card’s code is noticed before the next run, whatever its times say.',
+    source: 'docs/architecture.md, The life of one run',
+  },
+  {
     id: 'PRM-10',
     text: 'Exactly what was accepted is opened; what cannot be given is a refusal.',
     source: 'docs/floor.md, rule 1',

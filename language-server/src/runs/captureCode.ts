@@ -4,7 +4,14 @@ import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import { captureFolder } from '../../../remote-agent/src/files/captureTree.ts';
 import type { ResultRecords } from '../store/resultRecords.ts';
-import { isCode, isSettled, isUnchanged, signCode, type CodeSignature } from './codeSignature.ts';
+import {
+  isCode,
+  isSettled,
+  isUnchanged,
+  signatureText,
+  signCode,
+  type CodeSignature,
+} from './codeSignature.ts';
 
 /** Freezes cards' folders. */
 export interface CodeCapture {
@@ -31,8 +38,8 @@ export function createCodeCapture(
   const known = new Map<string, Known>();
   const freezeAnew = async (folder: string): Promise<ArtifactRef> => {
     const signature = sign(folder);
-    const signatureText = hash('sha256', signature.text);
-    const stored = results.capture(folder, signatureText);
+    const text = hash('sha256', signatureText(signature));
+    const stored = results.capture(folder, text);
     if (stored && blobs.has(stored.digest)) {
       known.set(folder, { signature, artifact: stored });
       return stored;
@@ -40,7 +47,7 @@ export function createCodeCapture(
     const artifact = await captureFolder(folder, blobs, { includes: isCode });
     if (isSettled(signature, now()) && isUnchanged(signature)) {
       known.set(folder, { signature, artifact });
-      results.saveCapture(folder, signatureText, artifact);
+      results.saveCapture(folder, text, artifact);
     }
     return artifact;
   };
