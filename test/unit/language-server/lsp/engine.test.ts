@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -180,6 +181,42 @@ describe('the engine process', () => {
       1,
     );
     assert.equal(client.logged.filter((line) => line.includes('Failed to read')).length, 4);
+  });
+
+  it('says of an open text over the limit that it is, and nothing else', async () => {
+    writeProject(project(), { load: {} });
+    const client = await start();
+    const uri = await client.open(manifestOf('load'), `{${'[{"a":'.repeat(limits.manifestBytes / 4)}`);
+    await client.until('it is reported', () => client.diagnostics.has(uri));
+    assert.deepEqual(codes(client.diagnostics.get(uri)), ['too-large']);
+    for (const method of [
+      'textDocument/hover',
+      'textDocument/completion',
+      'textDocument/codeLens',
+      'textDocument/documentSymbol',
+    ]) {
+      const params = { textDocument: { uri }, position: { line: 0, character: 9 } };
+      assert.equal(await client.connection.sendRequest(method, params), null);
+    }
+  });
+
+  it('speaks over Node’s own channel as well, and ends with it', async () => {
+    writeProject(project(), { load: {} });
+    const child = fork(built.file, ['--node-ipc'], { stdio: 'ignore' });
+    const exited = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
+    const answer = new Promise<unknown>((done) => child.on('message', done));
+    const initializationOptions = { home: join(temporary(), 'home'), trusted: false };
+    const params = { processId: null, workspaceFolders: null, capabilities: {}, initializationOptions };
+    child.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+    assert.match(JSON.stringify(await answer), /"completionProvider"/);
+    child.disconnect();
+    assert.equal(await exited, 1);
+  });
+
+  it('ends at a signal', async () => {
+    const client = await startEmpty();
+    client.child.kill('SIGTERM');
+    assert.equal(await client.exited, 0);
   });
 
   it('ends where the head of a message is none', async () => {
