@@ -26,6 +26,7 @@ export async function graphBench(): Promise<BenchRow[]> {
     await settleClock();
     await engine.run();
     return async () => {
+      engine.told.length = 0;
       const runId = await engine.start();
       await engine.services.whenFinished(runId);
       const { runs } = await engine.handlers['run/list']({ root, limit: 1 }, never);

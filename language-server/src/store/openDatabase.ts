@@ -10,6 +10,9 @@ export interface SetAside {
   readonly problem: string;
 }
 
+/** Pages of 4 KiB that the write-ahead log gathers before they are put in their place. */
+const checkpointPages = 8192;
+
 export interface OpenedDatabase {
   readonly database: Database;
   readonly setAside: SetAside | null;
@@ -43,6 +46,8 @@ function openSound(path: string): Database {
   const database = new Database(path);
   try {
     database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma foreign_keys = on');
+    // A run of ten thousand cards is one transaction of some megabytes: it should not pay for a checkpoint each time.
+    database.exec(`pragma wal_autocheckpoint = ${checkpointPages}`);
     if (existsSync(`${path}.damaged`) || sizeOf(path) <= checkedAtOpenBytes) check(database);
     migrate(database);
     return database;
