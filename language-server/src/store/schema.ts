@@ -1,4 +1,5 @@
 import { UserError } from '../../../protocol/src/errors.ts';
+import { conversationTables } from '../agent/conversations/tables.ts';
 import { gateTables } from '../gate/ledger.ts';
 import { number, type Database } from './database.ts';
 
@@ -89,6 +90,7 @@ const migrations: readonly string[] = [
   ) without rowid;
   `,
   gateTables,
+  conversationTables,
 ];
 
 /** Brings the database to the newest version. Throws `conflict` where a newer Sallyport has written it. */
