@@ -32,7 +32,7 @@ interface Row {
 }
 
 /** What a grant of each kind can cover. An effect that is in none of them is never covered by a grant. */
-const grantFor: Partial<Record<EffectKind, GrantKind>> = {
+export const grantFor: Readonly<Partial<Record<EffectKind, GrantKind>>> = {
   read: 'read',
   search: 'read',
   shell: 'read',

@@ -2,7 +2,7 @@ import type { Json } from '../../../protocol/src/canonicalJson.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import type { Approval, Decision, Grant, GrantKind, Receipt, Target } from '../../../protocol/src/gate.ts';
 import type { Act, GateResult, RefusalCode } from './act.ts';
-import { decide } from './decide.ts';
+import { decide, grantFor } from './decide.ts';
 import type { Ledger } from './ledger.ts';
 import { argumentDigest, createReview, measureDigest } from './review.ts';
 
@@ -247,6 +247,7 @@ export class Gate {
   #decide(act: Act, targets: readonly Target[]): Decision {
     try {
       const { ledger, world } = this.#options;
+      const kind = grantFor[act.effect];
       return decide({
         principal: act.principal,
         effect: act.effect,
@@ -254,7 +255,7 @@ export class Gate {
         widens: act.permissions.length,
         trusted: world.isTrusted(),
         mode: world.modeOf(act.conversation),
-        grants: ledger.grants(act.scope),
+        grants: kind === undefined ? [] : ledger.grantsFor(act.scope, kind, act.conversation),
         conversation: act.conversation,
       });
     } catch (error) {

@@ -40,6 +40,7 @@ export interface ReceiptEnding {
 export class Ledger {
   readonly #database: Database;
   readonly #engine: string;
+  #grants: GrantIndex | undefined;
 
   constructor(database: Database, engine: string) {
     this.#database = database;
@@ -201,7 +202,24 @@ export class Ledger {
       .map(toGrant);
   }
 
+  /** The grants of this kind that may cover an act of this conversation: its own, and those of the whole project. */
+  grantsFor(scope: string, kind: GrantKind, conversation: string | null): readonly Grant[] {
+    const version = this.#dataVersion();
+    if (this.#grants?.scope !== scope || this.#grants.version !== version) {
+      this.#grants = { scope, version, byKey: indexGrants(this.grants(scope)) };
+    }
+    const { byKey } = this.#grants;
+    const own = conversation === null ? [] : (byKey.get(grantKey(kind, conversation)) ?? []);
+    return [...own, ...(byKey.get(grantKey(kind, null)) ?? [])];
+  }
+
+  /** Changes with every commit of another connection; our own are seen by dropping the index. */
+  #dataVersion(): number {
+    return number(this.#database.get('pragma data_version') ?? {}, 'data_version');
+  }
+
   give(grant: Grant): void {
+    this.#grants = undefined;
     this.#database.run(
       `insert into grants (id, kind, scope, conversation, folder, created_at) values (?, ?, ?, ?, ?, ?)`,
       grant.id,
@@ -214,6 +232,7 @@ export class Ledger {
   }
 
   revoke(id: string, at: number): boolean {
+    this.#grants = undefined;
     return (
       this.#database.run('update grants set revoked_at = ? where id = ? and revoked_at is null', at, id)
         .changes === 1
@@ -259,6 +278,27 @@ export class Ledger {
       return ended;
     });
   }
+}
+
+interface GrantIndex {
+  readonly scope: string;
+  readonly version: number;
+  readonly byKey: ReadonlyMap<string, Grant[]>;
+}
+
+function grantKey(kind: GrantKind, conversation: string | null): string {
+  return conversation === null ? kind : `${kind} ${conversation}`;
+}
+
+function indexGrants(grants: readonly Grant[]): Map<string, Grant[]> {
+  const byKey = new Map<string, Grant[]>();
+  for (const grant of grants) {
+    const key = grantKey(grant.kind, grant.conversation);
+    const list = byKey.get(key);
+    if (list) list.push(grant);
+    else byKey.set(key, [grant]);
+  }
+  return byKey;
 }
 
 /** Tables of the gate; a step of `store/schema.ts`. */
