@@ -149,8 +149,9 @@ class JobRun {
     this.times.runMs = this.#services.now() - startedAt;
     await place.end();
     await Promise.all(streams);
-    if (end.kind === 'lost' && !stop) return lostOutcome(end);
-    return decideOutcome({ stop, end, excess: this.#excessAfter(group, handle) });
+    const excess = this.#excessAfter(group, handle);
+    if (end.kind === 'lost' && !stop && !excess) return lostOutcome(end);
+    return decideOutcome({ stop, end, excess });
   }
 
   async #awaitEnd({

@@ -35,7 +35,7 @@ describe('processes of this machine', () => {
   it('[RUN-06] are counted with all that they started, threads and memory included', async () => {
     const text =
       'import threading,sys\nx=bytearray(64*2**20)\nthreading.Thread(target=sys.stdin.read).start()';
-    const words = ['-c', '/usr/bin/python3 -c "$0" & exec /usr/bin/python3 -c "$0"', text];
+    const words = ['-c', 'exec 3<&0; /usr/bin/python3 -c "$0" <&3 & exec /usr/bin/python3 -c "$0"', text];
     const child = spawn('/bin/sh', words, { stdio: ['pipe', 'ignore', 'ignore'] });
     try {
       const pid = child.pid ?? 0;
