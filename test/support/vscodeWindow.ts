@@ -127,8 +127,14 @@ export class VscodeWindow {
   async openSideBar(): Promise<void> {
     const tab = this.page.getByRole('tab', { name: /^Sallyport/ }).first();
     await tab.waitFor({ timeout: 60_000 });
-    if ((await this.pane('Cards').count()) === 0) await tab.click();
-    await this.pane('Cards').waitFor();
+    const cards = this.pane('Cards');
+    await this.until('the side bar', async () => {
+      if (await cards.isVisible()) return true;
+      // A window that comes back may open it by itself just now, and the press would close it: hence the loop.
+      await tab.click();
+      await cards.waitFor({ timeout: 5000 }).catch(() => undefined);
+      return cards.isVisible();
+    });
   }
 
   pane(name: string): Locator {
