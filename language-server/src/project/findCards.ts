@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { limits } from '../../../protocol/src/limits.ts';
 import type { CardPattern } from '../manifests/checkProject.ts';
 import { pathKind } from '../manifests/paths.ts';
@@ -28,20 +28,20 @@ export interface FoundCards {
 }
 
 /**
- * Finds the folders of cards: those with something at the path of a manifest, which `isManifest` says. No link is
- * followed anywhere below the project's folder.
+ * Finds the folders of cards: those with something at the path of a manifest, which `isCard` says. No link is followed
+ * anywhere below the project's folder.
  */
 export function findCards(
   root: string,
   patterns: readonly CardPattern[],
-  isManifest: (path: string) => boolean,
+  isCard: (found: FoundCard) => boolean,
 ): FoundCards {
   const cards = new Map<string, FoundCard>();
   const duplicates = new Map<string, string>();
   const problems: Problem[] = [];
   for (const pattern of patterns) {
-    for (const path of foldersOf(root, pattern, isManifest, (each) => problems.push(each))) {
-      const id = path.slice(path.lastIndexOf('/') + 1);
+    for (const found of foldersOf(root, pattern, isCard, (each) => problems.push(each))) {
+      const { id, path } = found;
       const known = cards.get(id);
       if (known?.path === path) continue;
       if (known) {
@@ -51,21 +51,20 @@ export function findCards(
         problems.push(problem('too-many-cards', pattern.at, [limits.cardsPerProject]));
         return { cards, duplicates, problems };
       } else {
-        const folder = join(root, path);
-        cards.set(id, { id, path, folder, manifestPath: join(folder, cardFile) });
+        cards.set(id, found);
       }
     }
   }
   return { cards, duplicates, problems };
 }
 
-/** The relative paths of folders with a card's manifest that a pattern names. */
+/** The cards that a pattern names, by name. */
 function foldersOf(
   root: string,
   pattern: CardPattern,
-  isManifest: (path: string) => boolean,
+  isCard: (found: FoundCard) => boolean,
   report: (problem: Problem) => void,
-): string[] {
+): FoundCard[] {
   const path = pattern.parts.join('/');
   const blocked = blockedAt(root, pattern.parts);
   if (blocked) {
@@ -76,28 +75,38 @@ function foldersOf(
     );
     return [];
   }
+  const base = path === '' ? root : join(root, path);
   if (!pattern.every) {
-    if (isManifest(join(root, path, cardFile))) return [path];
+    const found = foundCard(dirname(base), pattern.parts.slice(0, -1).join('/'), basename(base));
+    if (isCard(found)) return [found];
     report(problem('no-manifest', pattern.at, [path]));
     return [];
   }
-  const base = path === '' ? root : join(root, path);
-  const prefix = path === '' ? '' : `${path}/`;
   try {
-    const folders: string[] = [];
+    const cards: FoundCard[] = [];
     for (const entry of readdirSync(base, { withFileTypes: true })) {
-      const { name } = entry;
-      if (isIgnored(name)) continue;
-      if (entry.isSymbolicLink()) reportLink(base, name, `${prefix}${name}`, pattern, report);
-      else if (entry.isDirectory() && isManifest(join(base, name, cardFile)))
-        folders.push(`${prefix}${name}`);
+      if (isIgnored(entry.name)) continue;
+      const found = foundCard(base, path, entry.name);
+      if (entry.isSymbolicLink()) reportLink(found, pattern, report);
+      else if (entry.isDirectory() && isCard(found)) cards.push(found);
     }
-    return folders.sort();
+    return cards.sort((a, b) => (a.id < b.id ? -1 : 1));
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     report(problem('folder-unreadable', pattern.at, [path === '' ? '.' : path, reason]));
     return [];
   }
+}
+
+/** Put together by hand: this runs for every card at every look, and its parts are normal paths already. */
+function foundCard(base: string, parent: string, id: string): FoundCard {
+  const folder = `${base}${sep}${id}`;
+  return {
+    id,
+    path: parent === '' ? id : `${parent}/${id}`,
+    folder,
+    manifestPath: `${folder}${sep}${cardFile}`,
+  };
 }
 
 /** True for folders that never hold cards: dependencies and hidden ones. */
@@ -116,14 +125,12 @@ function blockedAt(root: string, parts: readonly string[]): { kind: string; path
 
 /** Links to files are common and no cards; only one that would have been a card is worth a word. */
 function reportLink(
-  base: string,
-  name: string,
-  path: string,
+  { folder, path }: FoundCard,
   pattern: CardPattern,
   report: (problem: Problem) => void,
 ): void {
   try {
-    if (statSync(join(base, name)).isDirectory()) report(problem('folder-is-link', pattern.at, [path]));
+    if (statSync(folder).isDirectory()) report(problem('folder-is-link', pattern.at, [path]));
   } catch {
     // A link to nothing, or in a circle, is no card either.
   }

@@ -84,12 +84,13 @@ export class ProjectState {
     }
     const manifestChanged = source.checked !== this.#source?.checked;
     this.#source = source;
-    const read = new Map<string, Source<CheckedCard>>();
+    const read = new Map<FoundCard, Source<CheckedCard>>();
     let bytesLeft = mostTextBytes;
-    this.#found = findCards(this.root, source.checked.facts.patterns, (path) => {
+    this.#found = findCards(this.root, source.checked.facts.patterns, (found) => {
       if (bytesLeft < 0) return false;
-      const card = reread(path, this.#cardAt(path)?.source, this.#openText, checkCardText, unreadCard);
-      if (card) read.set(path, card);
+      const before = this.#before(found)?.source;
+      const card = reread(found.manifestPath, before, this.#openText, checkCardText, unreadCard);
+      if (card) read.set(found, card);
       bytesLeft -= card?.size ?? 0;
       return card !== undefined;
     });
@@ -98,9 +99,9 @@ export class ProjectState {
     let changed =
       manifestChanged || this.#found.cards.size !== this.#cards.size || this.#loaded === undefined;
     for (const found of this.#found.cards.values()) {
-      const card = read.get(found.manifestPath);
+      const card = read.get(found);
       if (!card) continue;
-      const before = this.#cardAt(found.manifestPath);
+      const before = this.#before(found);
       const state = nextState(found, card, before);
       cards.set(found.id, state);
       changed ||= state.own !== before?.own;
@@ -128,6 +129,12 @@ export class ProjectState {
   /** The written ports and wires of a card, with their places. */
   factsOf(id: string): CardFacts | undefined {
     return this.#cards.get(id)?.source.checked.facts;
+  }
+
+  /** The same card at the last look. */
+  #before(found: FoundCard): CardState | undefined {
+    const card = this.#cards.get(found.id);
+    return card?.found.manifestPath === found.manifestPath ? card : undefined;
   }
 
   /** The card whose manifest is at `path`. */

@@ -14,8 +14,10 @@ export type ManifestFile =
  * the clock could not tell a second change has no `key`: it equals nothing, itself included.
  */
 export interface Signature {
-  readonly key: string | undefined;
+  readonly key: FileKey | undefined;
 }
+
+type FileKey = Pick<BigIntStats, 'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 
 /** The kernel's clock for file times moves in steps of up to this many nanoseconds. */
 const clockStepNs = 20_000_000n;
@@ -31,7 +33,7 @@ export function readManifest(path: string, nowMs: () => number = Date.now): Mani
   try {
     const now = nowMs();
     const stats = fstatSync(file, { bigint: true });
-    const signature = { key: isSettled(stats, now) ? signatureKey(stats) : undefined };
+    const signature = { key: isSettled(stats, now) ? keyOf(stats) : undefined };
     if (!stats.isFile()) return { kind: 'problem', problem: notAFile(stats), signature };
     if (stats.size > limits.manifestBytes)
       return { kind: 'problem', problem: tooLarge(Number(stats.size)), signature };
@@ -55,7 +57,7 @@ export function isUnchanged(path: string, signature: Signature | undefined): boo
   if (signature?.key === undefined) return false;
   try {
     const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    return stats !== undefined && signatureKey(stats) === signature.key;
+    return stats !== undefined && isSame(stats, signature.key);
   } catch {
     return false;
   }
@@ -68,8 +70,18 @@ const openFlags =
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function signatureKey(stats: BigIntStats): string {
-  return `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
+function keyOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): FileKey {
+  return { dev, ino, size, mtimeNs, ctimeNs };
+}
+
+function isSame(a: FileKey, b: FileKey): boolean {
+  return (
+    a.mtimeNs === b.mtimeNs &&
+    a.ctimeNs === b.ctimeNs &&
+    a.size === b.size &&
+    a.ino === b.ino &&
+    a.dev === b.dev
+  );
 }
 
 function isSettled(stats: BigIntStats, nowMs: number): boolean {
