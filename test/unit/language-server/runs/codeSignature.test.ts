@@ -59,7 +59,7 @@ describe('code signature', () => {
     ['all is gone', () => rmSync(folder(), { recursive: true })],
   ];
   for (const [what, change] of changes) {
-    it(`[RUN-18] notices where ${what}`, () => {
+    it(`[FLOW-18] notices where ${what}`, () => {
       const before = signCode(folder());
       change();
       assert.equal(isUnchanged(before), false);
@@ -67,7 +67,7 @@ describe('code signature', () => {
     });
   }
 
-  it('[RUN-18] is not disturbed by what is no code', () => {
+  it('[FLOW-18] is not disturbed by what is no code', () => {
     const before = signCode(folder());
     assert.equal(isUnchanged(before), true);
     writeFileSync(at('_card.json'), 'bbbb');
@@ -76,7 +76,7 @@ describe('code signature', () => {
     assert.equal(signatureText(signCode(folder())), signatureText(before));
   });
 
-  it('[RUN-18] vouches for nothing that changed a moment ago', () => {
+  it('[FLOW-18] vouches for nothing that changed a moment ago', () => {
     writeFileSync(at('main.py'), 'cccc');
     const changed = statSync(at('main.py')).ctimeMs;
     assert.equal(isSettled(signCode(folder()), changed + 50), false);

@@ -47,7 +47,7 @@ describe('outcome', () => {
     [{ kind: 'unknown', detail: 'x' }, {}, 'unknown', 'interrupted'],
   ];
   for (const [outcome, over, state, kind] of table) {
-    it(`[RUN-17] ${JSON.stringify(outcome)} ${Object.keys(over).join(' ')} is ${state}`, () => {
+    it(`[FLOW-17] ${JSON.stringify(outcome)} ${Object.keys(over).join(' ')} is ${state}`, () => {
       const ending = end(outcome, over);
       assert.equal(ending.state, state);
       assert.equal(ending.reason?.kind ?? null, kind);
@@ -61,7 +61,7 @@ describe('outcome', () => {
     assert.match(end({ kind: 'limit', limit: 'memory', detail: 'x' }).reason?.remedy ?? '', /memoryMB/);
   });
 
-  it('[RUN-09] a place that was lost is neither success nor failure', () => {
+  it('[FLOW-09] a place that was lost is neither success nor failure', () => {
     assert.equal(lostEnding(new Error('gone')).state, 'unknown');
     assert.equal(lostEnding(new UserError('closed', 'gone')).state, 'unknown');
     assert.equal(lostEnding(new UserError('isolation-missing', 'no')).reason?.kind, 'isolation-missing');

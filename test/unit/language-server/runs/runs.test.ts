@@ -25,7 +25,7 @@ describe('runs', () => {
   });
   afterEach(() => engine.dispose());
 
-  it('[RUN-01] runs cards after their sources and reuses all of an unchanged project', async () => {
+  it('[FLOW-01] runs cards after their sources and reuses all of an unchanged project', async () => {
     open();
     const first = await engine.run();
     assert.deepEqual(statesOf(first), { load: 'done', left: 'done', right: 'done', join: 'done' });
@@ -40,7 +40,7 @@ describe('runs', () => {
     assert.deepEqual(second.cards[3]?.outputs, first.cards[3]?.outputs);
   });
 
-  it('[RUN-02] an edit during a run changes nothing of it', async () => {
+  it('[FLOW-02] an edit during a run changes nothing of it', async () => {
     open();
     const gate = gatedBehaviour(engine.runner);
     engine.runner.behave('load', gate.behaviour);
@@ -56,7 +56,7 @@ describe('runs', () => {
     assert.deepEqual(job?.access, { network: { kind: 'none' }, hostFolders: [] });
   });
 
-  it('[RUN-03] skips what is downstream of a failure and says of which', async () => {
+  it('[FLOW-03] skips what is downstream of a failure and says of which', async () => {
     open();
     engine.runner.behave('left', () => endedWith({ kind: 'exited', exitCode: 3 }));
     const view = await engine.run();
@@ -69,7 +69,7 @@ describe('runs', () => {
     assert.equal(view.summary.state, 'failed');
   });
 
-  it('[RUN-04] blocks only the card that asks, and what needs it', async () => {
+  it('[FLOW-04] blocks only the card that asks, and what needs it', async () => {
     writeCard(folder() + '/project', 'left', {
       inputs: inputsFrom('load'),
       permissions: { network: ['example.org'] },
@@ -84,7 +84,7 @@ describe('runs', () => {
     assert.deepEqual(job?.access.network, { kind: 'hosts', hosts: ['example.org'] });
   });
 
-  it('[RUN-05] a permission taken back during a run stops the card just before its job', async () => {
+  it('[FLOW-05] a permission taken back during a run stops the card just before its job', async () => {
     writeCard(folder() + '/project', 'join', {
       inputs: inputsFrom('left', 'right'),
       permissions: { network: ['example.org'] },
@@ -105,7 +105,7 @@ describe('runs', () => {
     assert.ok(!engine.runner.takeRun().includes('join'));
   });
 
-  it('[RUN-06] nothing runs, and nothing comes from the cache, in an untrusted workspace', async () => {
+  it('[FLOW-06] nothing runs, and nothing comes from the cache, in an untrusted workspace', async () => {
     open();
     await engine.run();
     engine.services.setTrusted(false);
@@ -117,7 +117,7 @@ describe('runs', () => {
     assert.equal((await engine.run()).summary.state, 'done');
   });
 
-  it('[RUN-07] refuses sealed cards where there is no isolation, with the remedy, and runs js cards', async () => {
+  it('[FLOW-07] refuses sealed cards where there is no isolation, with the remedy, and runs js cards', async () => {
     writeCard(folder() + '/project', 'script', { runtime: 'js', entry: 'main.py' });
     open();
     engine.runner.info = { ...engine.runner.info, isolation: noIsolation };
@@ -135,7 +135,7 @@ describe('runs', () => {
     assert.deepEqual(engine.runner.takeRun(), ['script']);
   });
 
-  it('[RUN-08] cancel ends what runs and starts nothing more', async () => {
+  it('[FLOW-08] cancel ends what runs and starts nothing more', async () => {
     open();
     const gate = gatedBehaviour(engine.runner);
     engine.runner.behave('load', gate.behaviour);
@@ -154,7 +154,7 @@ describe('runs', () => {
     assert.deepEqual(await engine.handlers['run/cancel']({ runId }, never), { found: false });
   });
 
-  it('[RUN-09] a runner that is lost makes its card unknown, never done or failed', async () => {
+  it('[FLOW-09] a runner that is lost makes its card unknown, never done or failed', async () => {
     open();
     engine.runner.behave('left', () => Promise.reject(new UserError('closed', 'the runner ended')));
     const view = await engine.run();
@@ -163,7 +163,7 @@ describe('runs', () => {
     assert.equal(view.summary.state, 'unknown');
   });
 
-  it('[RUN-10] reuses a result only while its blobs are there', async () => {
+  it('[FLOW-10] reuses a result only while its blobs are there', async () => {
     open();
     const { cards } = await engine.run();
     const digest = cards[3]?.outputs[0]?.artifact.digest ?? '';
@@ -188,7 +188,7 @@ describe('runs', () => {
   const whyOf = async (card: string) =>
     (await engine.handlers['run/why']({ runId: (await lastRun()).runId, card }, never)).changes;
 
-  it('[RUN-11] says which part changed: the file, the parameter, the port', async () => {
+  it('[FLOW-11] says which part changed: the file, the parameter, the port', async () => {
     open();
     await engine.run();
     assert.deepEqual(await whyOf('load'), [{ part: 'first-run', detail: 'it has not run before' }]);
@@ -216,7 +216,7 @@ describe('runs', () => {
     assert.equal((await whyOf('join'))[0]?.part, 'cache-ignored');
   });
 
-  it('[RUN-12] a change of words runs nothing again', async () => {
+  it('[FLOW-12] a change of words runs nothing again', async () => {
     open();
     await engine.run();
     writeCard(engine.root, 'load', {
@@ -232,7 +232,7 @@ describe('runs', () => {
     });
   });
 
-  it('[RUN-13] a dry run says what would run and why, and runs nothing', async () => {
+  it('[FLOW-13] a dry run says what would run and why, and runs nothing', async () => {
     open();
     await engine.run();
     engine.runner.takeRun();
@@ -252,7 +252,7 @@ describe('runs', () => {
     assert.equal((await engine.handlers['run/list']({ limit: 9 }, never)).runs.length, 1);
   });
 
-  it('[RUN-14] runs the chosen card with what it needs and no more', async () => {
+  it('[FLOW-14] runs the chosen card with what it needs and no more', async () => {
     open();
     assert.deepEqual(statesOf(await engine.run({ cards: ['left'] })), { load: 'done', left: 'done' });
     engine.runner.takeRun();
@@ -283,7 +283,7 @@ describe('runs', () => {
     assert.equal(most, 3);
   });
 
-  it('[RUN-15] does not trust an old result of a card that sees files the key knows nothing of', async () => {
+  it('[FLOW-15] does not trust an old result of a card that sees files the key knows nothing of', async () => {
     writeCard(folder() + '/project', 'load', {
       permissions: { hostFolders: [{ path: '~/data', name: 'data' }] },
     });

@@ -29,7 +29,7 @@ function model(cards: readonly ScheduledCard[], fails: ReadonlySet<string>) {
 }
 
 describe('schedule', () => {
-  it('[RUN-16] ends every card exactly once, as the graph and the failures say, in any order of endings', () => {
+  it('[FLOW-16] ends every card exactly once, as the graph and the failures say, in any order of endings', () => {
     fc.assert(
       fc.property(
         graphs,
