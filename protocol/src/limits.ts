@@ -18,6 +18,8 @@ export const limits = {
   standbySandboxes: 8,
   standbyIdleMs: 10 * 60_000,
   blobStoreBytes: 10 * 1024 * 1024 * 1024,
+  /** What the undo history keeps; the oldest goes first. */
+  historyBytes: 1024 * 1024 * 1024,
   quickjsMemoryBytes: 64 * 1024 * 1024,
 } as const;
 

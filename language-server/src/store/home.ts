@@ -7,6 +7,8 @@ export interface Home {
   readonly path: string;
   readonly database: string;
   readonly blobs: string;
+  /** Content of the undo history, apart from results, which are cleaned up by other rules. */
+  readonly history: string;
   readonly scratch: string;
   readonly leases: string;
 }
@@ -20,6 +22,7 @@ export function openHome(path: string): Home {
     path,
     database: join(path, 'sallyport.sqlite'),
     blobs: join(path, 'blobs'),
+    history: join(path, 'history'),
     scratch: join(path, 'scratch'),
     leases: join(path, 'engines'),
   };

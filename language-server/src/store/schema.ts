@@ -1,6 +1,7 @@
 import { UserError } from '../../../protocol/src/errors.ts';
 import { conversationTables } from '../agent/conversations/tables.ts';
 import { gateTables } from '../gate/ledger.ts';
+import { historyTables } from '../history/tables.ts';
 import { number, type Database } from './database.ts';
 
 /**
@@ -91,6 +92,7 @@ const migrations: readonly string[] = [
   `,
   gateTables,
   conversationTables,
+  historyTables,
 ];
 
 /** Brings the database to the newest version. Throws `conflict` where a newer Sallyport has written it. */

@@ -94,6 +94,17 @@ export function openEntry(folder: OpenedFolder, name: string): OpenedEntry | Ref
   return { kind: 'other' };
 }
 
+/**
+ * The path of `name` for system calls that do not follow a link at its end (lstat, rename, unlink, rmdir, mkdir, link,
+ * symlink, readlink). It is good as long as the folder is open. Throws `unsafe-path` for more than one component and
+ * where the folder's path no longer leads to it.
+ */
+export function childPath(folder: OpenedFolder, name: string): string {
+  if (!isPlainName(name)) throw new UserError('unsafe-path', `Not a file name: ${showName(name)}`);
+  if (!isInPlace(folder)) throw new UserError('unsafe-path', `The folder was exchanged: ${folder.path}`);
+  return join(pathTo(folder), name);
+}
+
 /** The raw names of an open folder, in no order, read as the caller goes on. */
 export function* readNames(folder: OpenedFolder): Generator<Buffer, void, undefined> {
   const listing = opendirSync(pathTo(folder), { encoding: 'buffer' as BufferEncoding, bufferSize: 128 });
