@@ -144,10 +144,11 @@ describe('store', () => {
 
   it('[STO-04] refuses a database of a newer version and leaves it alone', () => {
     const { database } = open();
+    const { user_version: version } = database.get('pragma user_version') ?? {};
     database.exec('pragma user_version = 99');
     assert.throws(() => openStore(home), failsWith('conflict', 'newer'));
     assert.equal(readdirSync(home.path).filter((name) => name.includes('damaged')).length, 0);
-    database.exec('pragma user_version = 1');
+    database.exec(`pragma user_version = ${String(version)}`);
   });
 
   it('reaches the same version from any earlier one, once, with two engines at it', () => {
