@@ -362,6 +362,18 @@ export const providerRequests = {
     }),
     { timeoutMs: 0 },
   ),
+  /** A question of `ask_person`, put in native UI. Null: the person turned away. Cancelled with its request. */
+  'person/ask': request(
+    z.strictObject({
+      conversation: z.nullable(z.string()),
+      conversationTitle: z.nullable(z.string()),
+      question: z.string(),
+      /** Offered beside an answer in the person's own words; may be empty. */
+      choices: z.array(z.string()),
+    }),
+    z.strictObject({ answer: z.nullable(z.string()) }),
+    { timeoutMs: 0 },
+  ),
   /** Which of these files are open with unsaved changes. */
   'editor/dirty': request(z.strictObject({ paths: z.array(z.string()) }), z.array(z.string())),
 } as const;

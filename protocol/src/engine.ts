@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { artifactRef, digest } from './artifacts.ts';
 import { notification, request } from './contract.ts';
+import { principal } from './gate.ts';
 import { portType, runtime } from './manifests.ts';
 import { permission } from './permissions.ts';
 import { egressRecord, interpreter, isolationCheck, isolationReport } from './runner.ts';
@@ -281,7 +282,14 @@ export const engineSide = {
     'egress/list': request(
       z.strictObject({ root: z.optional(root), cursor, limit: z.int() }),
       z.strictObject({
-        records: z.array(z.extend(egressRecord, { card: z.string(), runId: z.string() })),
+        records: z.array(
+          z.extend(egressRecord, {
+            card: z.string(),
+            runId: z.string(),
+            /** Who asked for it; absent for a card. */
+            principal: z.optional(principal),
+          }),
+        ),
         cursor,
       }),
     ),

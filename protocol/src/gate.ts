@@ -103,6 +103,8 @@ export const approval = z.strictObject({
   permissions: z.array(z.strictObject({ key: z.string(), permission, sentence: z.string() })),
   targets: z.array(target),
   rule: z.strictObject({ id: z.string(), text: z.string() }),
+  /** What a grant could make unnecessary to ask; null where no grant covers this. */
+  grantable: z.nullable(grantKind),
   createdAt: z.int(),
   expiresAt: z.int(),
 });

@@ -57,6 +57,7 @@ export function createReview(
     })),
     targets: targets.map((each) => ({ ...each, name: showHidden(each.name) })),
     rule: decision.rule,
+    grantable: decision.grantable,
     createdAt: options.createdAt,
     expiresAt: options.expiresAt,
   };
