@@ -47,7 +47,7 @@ async function loadRequirements(): Promise<Requirement[]> {
   return lists;
 }
 
-/** Ids in square brackets in the titles of tests: `it('[RUN-01] …')`. */
+/** Ids in square brackets in the titles of tests: `it('[AREA-NN] …')`. */
 function citations(): Set<string> {
   const ids = new Set<string>();
   for (const entry of readdirSync(join(root, 'test'), { recursive: true, withFileTypes: true })) {

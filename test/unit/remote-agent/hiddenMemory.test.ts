@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hiddenMemory, queuedBytes } from '../../../remote-agent/src/hiddenMemory.ts';
 
 describe('memory that no process shows', () => {
-  it('[RUN-06] adds up what waits in both directions of all connections', () => {
+  it('[JOB-06] adds up what waits in both directions of all connections', () => {
     const head =
       '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
     const lines = [
@@ -14,7 +14,7 @@ describe('memory that no process shows', () => {
     assert.equal(queuedBytes(head), 0);
   });
 
-  it('[RUN-06] is nothing where there is no such process', () => {
+  it('[JOB-06] is nothing where there is no such process', () => {
     assert.equal(hiddenMemory(2 ** 30, true), 0);
   });
 });

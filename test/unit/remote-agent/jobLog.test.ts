@@ -19,7 +19,7 @@ async function logOf(chunks: readonly Uint8Array[], limitBytes = 1e9) {
 }
 
 describe('the log of a job', () => {
-  it('[RUN-10] is the decoded bytes, however they were cut up', async () => {
+  it('[JOB-10] is the decoded bytes, however they were cut up', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.array(fc.nat(9)), async (text, sizes) => {
         const bytes = Buffer.from(text);
@@ -33,14 +33,14 @@ describe('the log of a job', () => {
     );
   });
 
-  it('[RUN-10] replaces what is no UTF-8, in pieces that fit a message', async () => {
+  it('[JOB-10] replaces what is no UTF-8, in pieces that fit a message', async () => {
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * 7) % 256));
     const { pieces, log } = await logOf([bytes]);
     assert.equal(log.keptBytes, bytes.length);
     for (const piece of pieces) assert.ok(Buffer.byteLength(piece) <= limits.logChunkBytes);
   });
 
-  it('[RUN-10] cuts a line of ten million characters between characters', async () => {
+  it('[JOB-10] cuts a line of ten million characters between characters', async () => {
     const { pieces, text } = await logOf([Buffer.from('😀'.repeat(2_500_000))]);
     assert.equal(text.length, 5_000_000);
     for (const piece of pieces) {
@@ -49,12 +49,12 @@ describe('the log of a job', () => {
     }
   });
 
-  it('[RUN-06] keeps up to the limit and counts the rest', async () => {
+  it('[JOB-06] keeps up to the limit and counts the rest', async () => {
     const { log, text } = await logOf([Buffer.alloc(70, 97), Buffer.alloc(70, 98)], 100);
     assert.deepEqual([log.keptBytes, log.cutBytes, text.length], [100, 40, 100]);
   });
 
-  it('[RUN-10] waits for a reader that can’t follow', async () => {
+  it('[JOB-10] waits for a reader that can’t follow', async () => {
     const room = createDeferred<undefined>();
     const flow = { isCongested: true, whenClear: () => room.promise };
     let told = 0;

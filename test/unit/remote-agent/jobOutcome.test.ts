@@ -44,7 +44,7 @@ const rows: readonly (readonly [string, Partial<Observed>, object])[] = [
 
 describe('the outcome of a job', () => {
   for (const [name, observed, expected] of rows) {
-    it(`[RUN-04] is told for ${name}`, () => {
+    it(`[JOB-04] is told for ${name}`, () => {
       assert.deepEqual(
         decideOutcome({ stop: undefined, excess: undefined, end: lost, ...observed }),
         expected,
@@ -52,11 +52,11 @@ describe('the outcome of a job', () => {
     });
   }
 
-  it('[RUN-04] is unknown where nobody saw the end', () => {
+  it('[JOB-04] is unknown where nobody saw the end', () => {
     assert.equal(decideOutcome({ stop: undefined, excess: undefined, end: lost }).kind, 'unknown');
   });
 
-  it('[RUN-04] is a refusal with its code and remedy for every error of ours', () => {
+  it('[JOB-04] is a refusal with its code and remedy for every error of ours', () => {
     for (const code of errorCodes) {
       const outcome = toRefusal(new UserError(code, 'text', { remedy: 'mend it' }));
       assert.deepEqual([outcome.kind, 'remedy' in outcome && outcome.remedy], ['refused', 'mend it']);

@@ -16,7 +16,7 @@ describe('what a job’s access means for its sandbox', () => {
     );
   const isUnsafe = (error: unknown) => error instanceof UserError && error.code === 'unsafe-path';
 
-  it('[RUN-11] is a mount for each granted folder, and the project read-only', () => {
+  it('[JOB-11] is a mount for each granted folder, and the project read-only', () => {
     const access = {
       network: { kind: 'none' } as const,
       hostFolders: [{ path: folder(), name: 'data', write: false }],
@@ -28,7 +28,7 @@ describe('what a job’s access means for its sandbox', () => {
     ]);
   });
 
-  it('[RUN-11] is a refusal for anything but a plain folder of a plain path', () => {
+  it('[JOB-11] is a refusal for anything but a plain folder of a plain path', () => {
     mkdirSync(path.join(folder(), 'real'));
     symlinkSync('real', path.join(folder(), 'link'));
     writeFileSync(path.join(folder(), 'file'), '');
@@ -41,7 +41,7 @@ describe('what a job’s access means for its sandbox', () => {
     assert.equal(request(path.join(folder(), 'real')).mounts.length, 1);
   });
 
-  it('[RUN-11] is a refusal for what Sallyport keeps for itself, for what holds it and for what is in it', () => {
+  it('[JOB-11] is a refusal for what Sallyport keeps for itself, for what holds it and for what is in it', () => {
     mkdirSync(path.join(folder(), 'own/blobs/00'), { recursive: true });
     mkdirSync(path.join(folder(), 'own-not'));
     for (const bad of ['', 'own', 'own/blobs', 'own/blobs/00']) {
@@ -51,12 +51,12 @@ describe('what a job’s access means for its sandbox', () => {
     assert.equal(request(path.join(folder(), 'own-not')).mounts.length, 1);
   });
 
-  it('[RUN-11] is a refusal for a name that leads elsewhere', () => {
+  it('[JOB-11] is a refusal for a name that leads elsewhere', () => {
     for (const name of ['../etc', 'a/b', '', '.', 'A'])
       assert.throws(() => request(folder(), name), isUnsafe, name);
   });
 
-  it('[RUN-09] has a root runner’s card write as the owner of the folder, never as root', function () {
+  it('[JOB-09] has a root runner’s card write as the owner of the folder, never as root', function () {
     if (process.getuid?.() !== 0) {
       console.log('      needs root');
       this.skip();
@@ -78,7 +78,7 @@ describe('what a job’s access means for its sandbox', () => {
     ['all', [], 'ip'],
     ['all', [mount], 'ip'],
   ] as const) {
-    it(`[RUN-02] opens the sockets ${expected} for the network ${network} and ${mounts.length} folders`, () => {
+    it(`[JOB-02] opens the sockets ${expected} for the network ${network} and ${mounts.length} folders`, () => {
       assert.equal(socketProfile({ network, mounts }), expected);
     });
   }

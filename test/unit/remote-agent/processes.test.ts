@@ -32,7 +32,7 @@ describe('processes of this machine', () => {
     assert.equal(identifyProcess(child.pid ?? 0), undefined);
   });
 
-  it('[RUN-06] are counted with all that they started, threads and memory included', async () => {
+  it('[JOB-06] are counted with all that they started, threads and memory included', async () => {
     const text =
       'import threading,sys\nx=bytearray(64*2**20)\nthreading.Thread(target=sys.stdin.read).start()';
     const words = ['-c', 'exec 3<&0; /usr/bin/python3 -c "$0" <&3 & exec /usr/bin/python3 -c "$0"', text];
@@ -54,7 +54,7 @@ describe('processes of this machine', () => {
     assert.deepEqual(usageBelow(4_194_999), { processes: 0, threads: 0, memoryBytes: 0, pids: [] });
   });
 
-  it('[RUN-01] keep no descriptor that a child would inherit', async () => {
+  it('[JOB-01] keep no descriptor that a child would inherit', async () => {
     const program = `
       import { closeInheritedDescriptors } from ${JSON.stringify(new URL('../../../remote-agent/src/inheritedDescriptors.ts', import.meta.url).href)};
       import { spawnSync } from 'node:child_process';
@@ -81,7 +81,7 @@ describe('processes of this machine', () => {
     assert.equal(after, '');
   });
 
-  it('[RUN-01] keep the descriptors of Node itself', () => {
+  it('[JOB-01] keep the descriptors of Node itself', () => {
     const own = openSync('/dev/null', 'r');
     closeInheritedDescriptors();
     assert.ok(fstatSync(own));
@@ -92,7 +92,7 @@ describe('processes of this machine', () => {
 describe('the size of an outputs folder', () => {
   const folder = useTemporaryFolder();
 
-  it('[RUN-06] is what lies in it on disk, links as links', () => {
+  it('[JOB-06] is what lies in it on disk, links as links', () => {
     mkdirSync(path.join(folder(), 'deep/er'), { recursive: true });
     writeFileSync(path.join(folder(), 'deep/er/file'), Buffer.alloc(1_000_000));
     symlinkSync('/usr', path.join(folder(), 'usr'));

@@ -79,7 +79,7 @@ describe('the runner', function () {
         readdirSync(path.join(isRoot ? rootScratch : path.join(folder(), 'scratch'), name, 'jobs')),
       );
 
-  it('[RUN-01] shows a card its own world and nothing else', async () => {
+  it('[JOB-01] shows a card its own world and nothing else', async () => {
     const text = `
       echo "$(id -u) $(hostname) $(pwd) $HOME $TMPDIR"
       ls /; ls /home /etc /run /sys /root /var /work 2>/dev/null
@@ -154,20 +154,20 @@ describe('the runner', function () {
     ['a missing file', 'command', '', { kind: 'exited', exitCode: 127 }],
   ];
   for (const [name, runtime, text, outcome, limit] of ends) {
-    it(`[RUN-04] tells ${name}`, async () => {
+    it(`[JOB-04] tells ${name}`, async () => {
       const entry = runtime === 'command' ? { entry: ['/usr/bin/nonesuch'] } : {};
       const { result } = await run(runtime, text, { ...entry, ...(limit && { limit }) });
       assert.deepEqual(result.outcome, outcome);
     });
   }
 
-  it('[RUN-04] says unknown where a card killed what watched it', async () => {
+  it('[JOB-04] says unknown where a card killed what watched it', async () => {
     for (const text of ['kill -9 2; sleep 30', 'kill -9 -1']) {
       assert.equal((await run('shell', text)).result.outcome.kind, 'unknown');
     }
   });
 
-  it('[RUN-04] refuses a command that is not there, with the remedy', async () => {
+  it('[JOB-04] refuses a command that is not there, with the remedy', async () => {
     const { result } = await run('command', '', { entry: ['nonesuch'] });
     assert.ok(result.outcome.kind === 'refused' && result.outcome.code === 'interpreter-missing');
     assert.match(result.outcome.remedy ?? '', /Install nonesuch/);
@@ -180,7 +180,7 @@ describe('the runner', function () {
     echo up
   `;
 
-  it('[RUN-05] leaves nothing running after success, failure, time-out and cancellation', async () => {
+  it('[JOB-05] leaves nothing running after success, failure, time-out and cancellation', async () => {
     const tails = [
       'exit 0',
       'exit 1',
@@ -210,7 +210,7 @@ describe('the runner', function () {
     await until(() => running('bwrap').length === 0 || jobFolders().length <= 3);
   });
 
-  it('[RUN-05] cancels a job that waits for its turn, at once', async () => {
+  it('[JOB-05] cancels a job that waits for its turn, at once', async () => {
     const long = [run('shell', 'sleep 60'), run('shell', 'sleep 60')];
     const waiting = run('shell', 'echo never');
     const waitingId = 'job-' + String(count);
@@ -277,7 +277,7 @@ describe('the runner', function () {
     ],
   ];
   for (const [name, runtime, text, kind, limit] of bombs) {
-    it(`[RUN-06] bounds ${name} and names the limit`, async () => {
+    it(`[JOB-06] bounds ${name} and names the limit`, async () => {
       const { result, stderr } = await run(runtime, text, limit ? { limit } : {});
       assert.ok(result.outcome.kind === 'limit', `${JSON.stringify(result.outcome)} ${stderr}`);
       assert.equal(result.outcome.limit, kind);
@@ -285,20 +285,20 @@ describe('the runner', function () {
     });
   }
 
-  it('[RUN-06] lets a card use all of its limits', async () => {
+  it('[JOB-06] lets a card use all of its limits', async () => {
     const text =
       'import threading, time\nfor _ in range(31): threading.Thread(target=time.sleep, args=(0.4,)).start()\nx = bytearray(150 * 2**20)';
     const { result, stderr } = await run('python', text);
     assert.deepEqual(result.outcome, { kind: 'exited', exitCode: 0 }, stderr);
   });
 
-  it('[RUN-06] gives folders in memory a size', async () => {
+  it('[JOB-06] gives folders in memory a size', async () => {
     const text =
       'for f in /tmp /home/card /dev/shm; do dd if=/dev/zero of=$f/x bs=1M count=2000 2>&1 | grep -c "No space"; done';
     assert.equal((await run('shell', text)).stdout, '1\n1\n1\n');
   });
 
-  it('[RUN-10] takes a log of any kind, and says what it left out', async () => {
+  it('[JOB-10] takes a log of any kind, and says what it left out', async () => {
     const long = await run('python', 'print("x" * 10**7)', { limit: { logMB: 20 } });
     assert.deepEqual([long.stdout.length, long.result.logBytes], [10_000_001, 10_000_001]);
     const garbage = await run('python', 'import os\nos.write(1, bytes(range(256)) * 100)');
@@ -308,7 +308,7 @@ describe('the runner', function () {
     assert.ok(much.result.logCutBytes >= 9_000_000 - 1024 * 1024);
   });
 
-  it('[RUN-11] shows granted folders as they were granted', async () => {
+  it('[JOB-11] shows granted folders as they were granted', async () => {
     const shared = path.join(folder(), 'shared');
     mkdirSync(shared, { mode: 0o755 });
     writeFileSync(path.join(shared, 'file'), 'there');
@@ -328,13 +328,13 @@ describe('the runner', function () {
     assert.equal((await run('python', socket)).stdout, 'open\n');
   });
 
-  it('[RUN-11] never shows what Sallyport keeps for itself', async () => {
+  it('[JOB-11] never shows what Sallyport keeps for itself', async () => {
     const access = { ...closed, hostFolders: [{ path: folder(), name: 'data', write: true }] };
     const { result } = await run('shell', 'ls /host/data', { access });
     assert.ok(result.outcome.kind === 'refused' && result.outcome.code === 'unsafe-path');
   });
 
-  it('[RUN-09] never runs a card as the root of the machine', async () => {
+  it('[JOB-09] never runs a card as the root of the machine', async () => {
     const mark = `5${process.pid}`;
     const text = `[ -w /proc/sys/kernel/core_pattern ] || [ -w /proc/sysrq-trigger ] || echo kept; sleep ${mark}`;
     const job = run('shell', text);
@@ -371,7 +371,7 @@ describe('the runner', function () {
     });
   });
 
-  it('[RUN-07] leaves no process when it is killed, and its folders to the next sweep', async () => {
+  it('[JOB-07] leaves no process when it is killed, and its folders to the next sweep', async () => {
     const mark = `3${process.pid}`;
     const job = run('shell', `${stayer(mark)}\nsleep 60`, {}, {}).catch(() => undefined);
     await until(() => running(`sleep\0${mark}`).length > 0);
@@ -391,7 +391,7 @@ describe('the runner', function () {
   });
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    it(`[RUN-07] ends with its jobs and folders on ${signal}`, async () => {
+    it(`[JOB-07] ends with its jobs and folders on ${signal}`, async () => {
       const mark = `2${process.pid}`;
       const job = run('shell', `${stayer(mark)}\nsleep 60`).catch(() => undefined);
       await until(() => running(`sleep\0${mark}`).length > 0);
@@ -407,7 +407,7 @@ describe('the runner', function () {
     });
   }
 
-  it('[RUN-08] keeps standby sandboxes that use no processor time', async () => {
+  it('[JOB-08] keeps standby sandboxes that use no processor time', async () => {
     await run('shell', 'exit 0');
     const ticks = () => childrenOf(client.pid).reduce((sum, pid) => sum + ticksOf(pid), 0);
     await until(() => jobFolders().length === 3);
@@ -416,7 +416,7 @@ describe('the runner', function () {
     assert.ok(ticks() - before <= 1);
   });
 
-  it('[RUN-03] probes anew when asked, and goes on with what it found', async () => {
+  it('[JOB-03] probes anew when asked, and goes on with what it found', async () => {
     const job = run('shell', 'sleep 0.2');
     const report = await client.channel.call('runner/probe', {});
     assert.equal(report.kind, 'bubblewrap');

@@ -24,7 +24,7 @@ describe('the folder of a runner', () => {
     assert.equal(statSync(passable.path).mode & 0o777, 0o711);
   });
 
-  it('[RUN-07] is swept once its runner is gone, and only then', () => {
+  it('[JOB-07] is swept once its runner is gone, and only then', () => {
     const own = createRunnerFolder({ scratch: scratch(), pid: process.pid }).path;
     const parent = identifyProcess(process.ppid);
     const kept = [
@@ -42,7 +42,7 @@ describe('the folder of a runner', () => {
     assert.equal(sweepRunnerFolders(scratch(), uid, own), 0);
   });
 
-  it('[RUN-07] leaves alone what belongs to another user', () => {
+  it('[JOB-07] leaves alone what belongs to another user', () => {
     mkdirSync(path.join(scratch(), 'sallyport-runner-4194999-1'));
     assert.equal(sweepRunnerFolders(scratch(), uid + 1, ''), 0);
   });

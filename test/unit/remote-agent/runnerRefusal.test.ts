@@ -46,7 +46,7 @@ describe('a runner without isolation', () => {
     return result;
   }
 
-  it('[RUN-03] refuses every job with the reason and the remedy, and runs nothing', async () => {
+  it('[JOB-03] refuses every job with the reason and the remedy, and runs nothing', async () => {
     const program = path.join(folder(), 'bwrap');
     // The worst one: it claims to be bubblewrap and runs the command as it is.
     writeFileSync(
@@ -71,7 +71,7 @@ describe('a runner without isolation', () => {
     }
   });
 
-  it('[RUN-03] refuses a job where the sandbox no longer starts after a good probe', async () => {
+  it('[JOB-03] refuses a job where the sandbox no longer starts after a good probe', async () => {
     const runner = await start(async (runnerFolder) => ({
       isolation: {
         kind: 'bubblewrap',
@@ -88,7 +88,7 @@ describe('a runner without isolation', () => {
     }
   });
 
-  it('[RUN-03] finds none on a platform or a processor that it does not know', async () => {
+  it('[JOB-03] finds none on a platform or a processor that it does not know', async () => {
     for (const odd of [
       { ...environment, platform: 'win32' as const },
       { ...environment, platform: 'linux' as const, architecture: 'riscv64' },

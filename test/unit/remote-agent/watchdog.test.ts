@@ -30,7 +30,7 @@ function watch(meters: Partial<Meters>, outputBytes?: () => number, pids: readon
 }
 
 describe('the watchdog', () => {
-  it('[RUN-06] lets a job be that keeps its limits exactly', () => {
+  it('[JOB-06] lets a job be that keeps its limits exactly', () => {
     const usage = { ...nothing, threads: 6, memoryBytes: 100 * mebibyte };
     assert.deepEqual(
       watch({ usageBelow: () => usage }, () => 10 * mebibyte),
@@ -38,18 +38,18 @@ describe('the watchdog', () => {
     );
   });
 
-  it('[RUN-06] names memory, by what the processes use together', () => {
+  it('[JOB-06] names memory, by what the processes use together', () => {
     const usageBelow = () => ({ ...nothing, memoryBytes: 200 * mebibyte });
     const [excess, ...more] = watch({ usageBelow, proportionalBytes: () => 150 * mebibyte });
     assert.deepEqual([excess?.limit, excess?.detail, more.length], ['memory', '150 MB of 100 MB', 0]);
   });
 
-  it('[RUN-06] does not count shared pages twice', () => {
+  it('[JOB-06] does not count shared pages twice', () => {
     const usageBelow = () => ({ ...nothing, memoryBytes: 200 * mebibyte });
     assert.deepEqual(watch({ usageBelow, proportionalBytes: () => 60 * mebibyte }), []);
   });
 
-  it('[RUN-06] counts memory that the kernel holds for a job and no process shows', () => {
+  it('[JOB-06] counts memory that the kernel holds for a job and no process shows', () => {
     const usageBelow = () => ({ ...nothing, memoryBytes: 60 * mebibyte });
     const proportionalBytes = () => 50 * mebibyte;
     const [excess] = watch({ usageBelow, proportionalBytes, hiddenMemory: () => 70 * mebibyte });
@@ -57,17 +57,17 @@ describe('the watchdog', () => {
     assert.deepEqual(watch({ usageBelow, proportionalBytes, hiddenMemory: () => 40 * mebibyte }), []);
   });
 
-  it('[RUN-06] names processes where there are more than allowed beside the sandbox’s own', () => {
+  it('[JOB-06] names processes where there are more than allowed beside the sandbox’s own', () => {
     const [excess] = watch({ usageBelow: () => ({ ...nothing, threads: 7 }) });
     assert.equal(excess?.limit, 'processes');
   });
 
-  it('[RUN-06] names outputs that are too large', () => {
+  it('[JOB-06] names outputs that are too large', () => {
     const [excess] = watch({}, () => 11 * mebibyte);
     assert.equal(excess?.limit, 'output');
   });
 
-  it('[RUN-06] ends the largest job where the machine runs out of memory, and not the others', () => {
+  it('[JOB-06] ends the largest job where the machine runs out of memory, and not the others', () => {
     const usageBelow = (pid: number) => ({ ...nothing, memoryBytes: pid * mebibyte });
     const low = { available: 100 * mebibyte, total: 16_384 * mebibyte };
     const told = watch({ usageBelow, availableMemory: () => low }, undefined, [3, 9, 5]);

@@ -23,7 +23,7 @@ const plain: SandboxSpec = {
 };
 
 describe('the arguments of bubblewrap', () => {
-  it('[RUN-01] are these for a card', () => {
+  it('[JOB-01] are these for a card', () => {
     const lines = sandboxArguments(plain).join('\n');
     assertGolden(path.join(import.meta.dirname, 'bubblewrap.golden.txt'), `${lines}\n`);
   });
@@ -43,7 +43,7 @@ describe('the arguments of bubblewrap', () => {
     ['--remount-ro', '/dev'],
   ];
   for (const words of always) {
-    it(`[RUN-01] hold ${words.join(' ')} whatever the network`, () => {
+    it(`[JOB-01] hold ${words.join(' ')} whatever the network`, () => {
       for (const network of ['own', 'host'] as const) {
         const all = sandboxArguments({ ...plain, network });
         const at = all.findIndex((_, index) => words.every((word, offset) => all[index + offset] === word));
@@ -52,19 +52,19 @@ describe('the arguments of bubblewrap', () => {
     });
   }
 
-  it('[RUN-01] share the network only for a card with the whole of it', () => {
+  it('[JOB-01] share the network only for a card with the whole of it', () => {
     assert.ok(sandboxArguments(plain).includes('--unshare-net'));
     assert.ok(!sandboxArguments({ ...plain, network: 'host' }).includes('--unshare-net'));
   });
 
-  it('[RUN-01] give every folder in memory a size', () => {
+  it('[JOB-01] give every folder in memory a size', () => {
     const words = sandboxArguments(plain);
     words.forEach((word, at) => {
       if (word === '--tmpfs') assert.deepEqual([words[at - 2], Number(words[at - 1]) > 0], ['--size', true]);
     });
   });
 
-  it('[RUN-01] make the root read-only after everything was put into it', () => {
+  it('[JOB-01] make the root read-only after everything was put into it', () => {
     const words = sandboxArguments(plain);
     const last = words.lastIndexOf('--remount-ro');
     for (const option of ['--ro-bind', '--bind-fd', '--ro-bind-fd', '--tmpfs', '--symlink']) {

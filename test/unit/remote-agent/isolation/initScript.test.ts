@@ -42,7 +42,7 @@ describe('the script of a sandbox', () => {
     assert.deepEqual([out, report, errors], ["it's\ntwo lines\n", 'exit 7\n', 'oops\n']);
   });
 
-  it('[RUN-06] sets the limits, and runs nothing where one can’t be set', () => {
+  it('[JOB-06] sets the limits, and runs nothing where one can’t be set', () => {
     const limits = { processes: 50, dataBytes: 2 ** 27, fileBytes: 2 ** 20, openFiles: 32 };
     const run = (argv: [string, ...string[]], more: object) => {
       const script = initScript({ argv, environment: {}, limits: { ...limits, ...more } });
@@ -81,12 +81,12 @@ describe('the script of a sandbox', () => {
     ],
   ];
   for (const [text, report] of reports) {
-    it(`[RUN-04] reads ${JSON.stringify(text)} as ${report.kind}`, () =>
+    it(`[JOB-04] reads ${JSON.stringify(text)} as ${report.kind}`, () =>
       assert.deepEqual(parseReport(text), report));
   }
 
   for (const shell of ['/bin/dash', '/bin/bash']) {
-    it(`[RUN-04] tells a signal from an exit status with ${shell} as the shell`, function () {
+    it(`[JOB-04] tells a signal from an exit status with ${shell} as the shell`, function () {
       const ends = {
         'kill -SEGV $$': 'signalled',
         'kill -TERM $$': 'signalled',

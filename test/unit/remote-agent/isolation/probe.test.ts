@@ -58,7 +58,7 @@ describe('the isolation probe', () => {
 
   const failed = ({ report }: Probed) => report.checks.filter((check) => !check.ok).map((check) => check.id);
 
-  it('[RUN-03] finds that a card is sealed here, by every check', async () => {
+  it('[JOB-03] finds that a card is sealed here, by every check', async () => {
     const probed = await probe();
     assert.deepEqual(failed(probed), []);
     assert.equal(probed.report.kind, 'bubblewrap');
@@ -76,7 +76,7 @@ describe('the isolation probe', () => {
       'test "$1" = --version && echo bubblewrap 0.3.0 && exit; echo "bwrap: Unknown option --disable-userns" >&2; exit 1',
   };
   for (const [name, text] of Object.entries(broken)) {
-    it(`[RUN-03] finds no isolation in a bubblewrap ${name}`, async () => {
+    it(`[JOB-03] finds no isolation in a bubblewrap ${name}`, async () => {
       const probed = await probe({ program: program(text) });
       assert.equal(probed.isolation, undefined);
       assert.equal(probed.report.kind, 'none');
@@ -85,20 +85,20 @@ describe('the isolation probe', () => {
     }).timeout(40_000);
   }
 
-  it('[RUN-03] names the package where bubblewrap is missing', async () => {
+  it('[JOB-03] names the package where bubblewrap is missing', async () => {
     const probed = await probe({ program: path.join(scratch, 'nothing') });
     assert.deepEqual(failed(probed), ['program']);
     assert.match(probed.report.checks[0]?.remedy ?? '', /apt install bubblewrap/);
   });
 
-  it('[RUN-03] refuses a bubblewrap that is set-user-ID, or that others can change', async () => {
+  it('[JOB-03] refuses a bubblewrap that is set-user-ID, or that others can change', async () => {
     for (const mode of [0o4755, 0o2755, 0o757]) {
       const probed = await probe({ program: program('echo bubblewrap 0.9.0', mode) });
       assert.deepEqual(failed(probed), ['program'], mode.toString(8));
     }
   });
 
-  it('[RUN-03] notices by itself what a sandbox leaves open', async () => {
+  it('[JOB-03] notices by itself what a sandbox leaves open', async () => {
     const weakened: Readonly<Record<string, (place: SandboxPlace) => SandboxPlace>> = {
       privileges: (place) => ({ ...place, filters: undefined }),
       files: (place) => ({
@@ -133,7 +133,7 @@ describe('what the probe makes of its findings', () => {
       .filter((check) => !check.ok)
       .map((check) => check.id);
 
-  it('[RUN-03] is a yes only where every line is there', () => {
+  it('[JOB-03] is a yes only where every line is there', () => {
     assert.deepEqual(failing(good), []);
     for (const line of good) {
       assert.deepEqual(failing(good.filter((each) => each !== line)), [line.split(' ')[0]]);
@@ -148,7 +148,7 @@ describe('what the probe makes of its findings', () => {
     'network interfaces lo eth0',
     'network sockets 2',
   ]) {
-    it(`[RUN-03] is a no where it says ${line}`, () =>
+    it(`[JOB-03] is a no where it says ${line}`, () =>
       assert.deepEqual(failing([...good, line]), [line.split(' ')[0]]));
   }
 });
@@ -175,6 +175,6 @@ describe('what a person is told to do', () => {
     ['anything else', denied, {}, /doctor/],
   ];
   for (const [name, said, facts, remedy] of rows) {
-    it(`[RUN-03] fits ${name}`, () => assert.match(explainStart(said, { ...fine, ...facts }), remedy));
+    it(`[JOB-03] fits ${name}`, () => assert.match(explainStart(said, { ...fine, ...facts }), remedy));
   }
 });

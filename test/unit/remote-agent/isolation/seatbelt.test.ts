@@ -12,7 +12,7 @@ const spec: SeatbeltSpec = {
 describe('the Seatbelt profile', () => {
   const networks = { none: 'none', loopback: { loopbackPort: 3128 }, all: 'all' } as const;
   for (const [name, network] of Object.entries(networks)) {
-    it(`[RUN-01] is this for the network ${name}`, () => {
+    it(`[JOB-01] is this for the network ${name}`, () => {
       assertGolden(
         path.join(import.meta.dirname, `seatbelt.${name}.golden.sb`),
         seatbeltProfile({ ...spec, network }),
@@ -20,11 +20,11 @@ describe('the Seatbelt profile', () => {
     });
   }
 
-  it('[RUN-01] refuses a path that could end its string', () => {
+  it('[JOB-01] refuses a path that could end its string', () => {
     assert.throws(() => seatbeltProfile({ ...spec, readable: ['/tmp/a\nb'] }), /control character/);
   });
 
-  it('[RUN-01] never allows Apple events, opening of documents or writing outside', () => {
+  it('[JOB-01] never allows Apple events, opening of documents or writing outside', () => {
     const text = seatbeltProfile({ ...spec, network: 'all' });
     assert.doesNotMatch(text, /appleevent-send|lsopen|mach-lookup\)|file-write\* \(subpath "\/"/);
     assert.match(text, /^\(version 1\)\n\(deny default\)\n/);

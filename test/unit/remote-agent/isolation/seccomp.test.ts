@@ -57,24 +57,24 @@ describe('the system call filter', () => {
     for (const [name, numbers] of Object.entries(denied)) {
       const number = numbers[architecture];
       if (number === undefined) continue;
-      it(`[RUN-02] refuses ${name} on ${architecture}`, () => {
+      it(`[JOB-02] refuses ${name} on ${architecture}`, () => {
         for (const profile of profiles) assert.equal(evaluate(architecture, profile, { number }), EPERM);
       });
     }
 
-    it(`[RUN-02] kills a foreign architecture, and lets none of its numbers through on ${architecture}`, () => {
+    it(`[JOB-02] kills a foreign architecture, and lets none of its numbers through on ${architecture}`, () => {
       for (const foreign of [0x40000003, 0x40000028, audit[architecture === 'x64' ? 'arm64' : 'x64'], 0]) {
         assert.equal(evaluate(architecture, 'local', { architecture: foreign, number: 0 }), kill);
       }
     });
 
-    it(`[RUN-02] sends clone3 and calls that are newer than it the older way on ${architecture}`, () => {
+    it(`[JOB-02] sends clone3 and calls that are newer than it the older way on ${architecture}`, () => {
       for (const number of [435, newestSyscall + 1, 467, 1000]) {
         assert.equal(evaluate(architecture, 'local', { number }), ENOSYS);
       }
     });
 
-    it(`[RUN-02] lets threads and processes be made, but no namespace on ${architecture}`, () => {
+    it(`[JOB-02] lets threads and processes be made, but no namespace on ${architecture}`, () => {
       const { clone } = specials[architecture];
       const threads = 0x3d0f00;
       assert.equal(evaluate(architecture, 'local', { number: clone, arguments: [threads] }), allow);
@@ -86,7 +86,7 @@ describe('the system call filter', () => {
       }
     });
 
-    it(`[RUN-02] keeps a terminal from being typed into on ${architecture}`, () => {
+    it(`[JOB-02] keeps a terminal from being typed into on ${architecture}`, () => {
       const { ioctl } = specials[architecture];
       for (const [control, expected] of [
         [0x5412, EPERM],
@@ -102,7 +102,7 @@ describe('the system call filter', () => {
       }
     });
 
-    it(`[RUN-02] hears the wish for larger socket buffers and does not grant it on ${architecture}`, () => {
+    it(`[JOB-02] hears the wish for larger socket buffers and does not grant it on ${architecture}`, () => {
       const { setsockopt } = specials[architecture];
       const ask = (level: number, option: number) =>
         evaluate(architecture, 'bridge', { number: setsockopt, arguments: [3, level, option] });
@@ -118,7 +118,7 @@ describe('the system call filter', () => {
       closed: [],
     };
     for (const profile of profiles) {
-      it(`[RUN-02] opens only the sockets of the profile ${profile} on ${architecture}`, () => {
+      it(`[JOB-02] opens only the sockets of the profile ${profile} on ${architecture}`, () => {
         const { socket, socketpair } = specials[architecture];
         for (let family = 0; family < 64; family++) {
           const expected = open[profile].includes(family) ? allow : EAFNOSUPPORT;
@@ -130,7 +130,7 @@ describe('the system call filter', () => {
       });
     }
 
-    it(`[RUN-02] makes no pair that could be pointed at a socket of somebody else on ${architecture}`, () => {
+    it(`[JOB-02] makes no pair that could be pointed at a socket of somebody else on ${architecture}`, () => {
       const { socketpair } = specials[architecture];
       for (const profile of profiles) {
         for (const [type, isConnected] of [
@@ -148,7 +148,7 @@ describe('the system call filter', () => {
       }
     });
 
-    it(`[RUN-02] lets everything else through on ${architecture}`, () => {
+    it(`[JOB-02] lets everything else through on ${architecture}`, () => {
       const special = new Set<number>(Object.values(specials[architecture]));
       const refused = new Set(Object.values(denied).map((numbers) => numbers[architecture]));
       for (let number = 0; number <= newestSyscall; number++) {
@@ -158,7 +158,7 @@ describe('the system call filter', () => {
     });
   }
 
-  it('[RUN-02] kills x32 calls', () => {
+  it('[JOB-02] kills x32 calls', () => {
     assert.equal(evaluate('x64', 'local', { number: 0x40000000 }), kill);
     assert.equal(evaluate('x64', 'local', { number: 0xffffffff }), kill);
   });
@@ -225,7 +225,7 @@ describe('the system call filter in a real sandbox', () => {
   const words = ['/usr/bin/python3', '-I', '-c', tryCalls(calls)] as const;
   const parse = (output: string) => JSON.parse(output) as Record<string, string>;
 
-  it('[RUN-02] refuses what reaches outside, and the same calls answer otherwise without it', async () => {
+  it('[JOB-02] refuses what reaches outside, and the same calls answer otherwise without it', async () => {
     const filtered = parse((await runBare([...words])).output);
     const control = parse(
       (await runBare([...words], {}, (place) => ({ ...place, filters: undefined }))).output,
@@ -249,7 +249,7 @@ describe('the system call filter in a real sandbox', () => {
     for (const name of ['socket_inet', 'socket_netlink']) assert.equal(control[name], 'done', name);
   });
 
-  it('[RUN-02] lets programs, threads and pipes of processes work', async () => {
+  it('[JOB-02] lets programs, threads and pipes of processes work', async () => {
     const text = `
 import subprocess, threading, asyncio, multiprocessing, socket
 made = []

@@ -39,7 +39,7 @@ function createPool(count: number, open?: () => Promise<PreparedSandbox>) {
 }
 
 describe('standby sandboxes', () => {
-  it('[RUN-08] are never more than eight, and each serves one job', async () => {
+  it('[JOB-08] are never more than eight, and each serves one job', async () => {
     const { pool, made } = createPool(100);
     await pool.fill();
     assert.equal(pool.size, 8);
@@ -51,7 +51,7 @@ describe('standby sandboxes', () => {
     await pool.dispose();
   });
 
-  it('[RUN-08] are all gone after ten minutes without a job, and come back with one', async () => {
+  it('[JOB-08] are all gone after ten minutes without a job, and come back with one', async () => {
     const { pool, discarded, timers } = createPool(2);
     await pool.fill();
     await pool.fill();
@@ -65,7 +65,7 @@ describe('standby sandboxes', () => {
     await pool.dispose();
   });
 
-  it('[RUN-08] are dropped when they end by themselves', async () => {
+  it('[JOB-08] are dropped when they end by themselves', async () => {
     const { pool, made, discarded } = createPool(1);
     await pool.fill();
     made[0]?.lose();
@@ -111,7 +111,7 @@ describe('standby sandboxes', () => {
     'a card that sees the project': [false, { access: { ...closed, projectRoot: '/usr' }, limits: size }],
   } as const;
   for (const [name, [expected, job]] of Object.entries(rows)) {
-    it(`[RUN-08] ${expected ? 'fit' : 'do not fit'} ${name}`, () => {
+    it(`[JOB-08] ${expected ? 'fit' : 'do not fit'} ${name}`, () => {
       assert.equal(isStandby(sandboxRequest(jobWith(job as object), [])), expected);
     });
   }
