@@ -5,16 +5,25 @@ import { missingRow, type BenchRow } from './benchRow.ts';
 
 type Bench = () => Promise<BenchRow[]>;
 
-/** Each group is a file of this folder that exports `<group>Bench`. */
-const groups = ['cards', 'quickjs', 'graph', 'start', 'activate', 'manifests'];
+/** The files of a group, each exporting `<file>Bench`. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  cards: ['cards', 'quickjs'],
+  graph: ['graph', 'manifests'],
+  start: ['start', 'activate'],
+  views: ['webviews'],
+  gate: ['gate'],
+  undo: ['undo'],
+  workbench: ['workbench', 'broker'],
+};
+const names = Object.keys(groups);
 
 const { values } = parseArgs({
   options: { only: { type: 'string', multiple: true }, json: { type: 'boolean' } },
 });
-const chosen = values.only ?? groups;
+const chosen = values.only ?? names;
 for (const group of chosen) {
-  if (!groups.includes(group)) {
-    process.stderr.write(`There is no group “${group}”. Groups: ${groups.join(', ')}.\n`);
+  if (!names.includes(group)) {
+    process.stderr.write(`There is no group “${group}”. Groups: ${names.join(', ')}.\n`);
     process.exit(2);
   }
 }
@@ -22,29 +31,30 @@ for (const group of chosen) {
 const rows: BenchRow[] = [];
 for (const group of chosen) {
   process.stderr.write(`${group} …\n`);
-  const found = await measure(group);
+  const found: BenchRow[] = [];
+  for (const file of groups[group] ?? []) found.push(...(await measure(group, file)));
   rows.push(...found);
   if (!values.json) process.stdout.write(`${tableOf(found)}\n`);
 }
 if (values.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
 
-async function measure(group: string): Promise<BenchRow[]> {
-  const bench = await load(group);
-  if (!bench) return [missingRow(group, `test/bench/${group}.ts`, '')];
+async function measure(group: string, file: string): Promise<BenchRow[]> {
+  const bench = await load(file);
+  if (!bench) return [missingRow(group, `test/bench/${file}.ts`, '')];
   try {
-    return await bench();
+    return (await bench()).map((row) => ({ ...row, group }));
   } catch (error) {
     process.stderr.write(
-      `${group}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+      `${file}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
     );
-    return [missingRow(group, `${group}: it failed`, '')];
+    return [missingRow(group, `${file}: it failed`, '')];
   }
 }
 
-async function load(group: string): Promise<Bench | undefined> {
+async function load(file: string): Promise<Bench | undefined> {
   try {
-    const module = (await import(`./${group}.ts`)) as Record<string, Bench | undefined>;
-    return module[`${group}Bench`];
+    const module = (await import(`./${file}.ts`)) as Record<string, Bench | undefined>;
+    return module[`${file}Bench`];
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw error;

@@ -3,32 +3,38 @@ import { openCanvasShell } from '../support/canvasShell.ts';
 import { openRunShell } from '../support/runShell.ts';
 import { sampleCard, sampleCardRun, sampleOutput, sampleRun, sampleStatus } from '../support/sampleCards.ts';
 import { launchBrowser, serveShells } from '../support/webviews.ts';
+import { type BenchRow } from './benchRow.ts';
 import { placeCards } from '../../webviews/src/canvas/layout.ts';
 import { wiresOf } from '../../webviews/src/canvas/graph.ts';
 
-/** Prints what the webviews cost in headless Chromium. Run it with `node test/bench/webviews.ts`; nothing is asserted. */
-interface Figure {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
+/** What the webviews cost in headless Chromium: lines that inform, without a goal. */
+export async function webviewsBench(): Promise<BenchRow[]> {
+  const shells = await serveShells();
+  const browser = await launchBrowser();
+  const figures: BenchRow[] = [];
+  const stage: Stage = {
+    shells,
+    browser,
+    add: (name, ours, unit) =>
+      figures.push({ group: 'views', name, ours, peer: null, unit, ratio: null, goal: '', holds: null }),
+  };
+  try {
+    layout(stage);
+    await canvas(stage);
+    await log(stage);
+    await charts(stage);
+  } finally {
+    await browser.close();
+    await shells.close();
+  }
+  return figures;
 }
 
-const figures: Figure[] = [];
-const add = (name: string, value: number, unit: string) =>
-  figures.push({ name, value: Math.round(value * 10) / 10, unit });
-
-const shells = await serveShells();
-const browser = await launchBrowser();
-try {
-  layout();
-  await canvas();
-  await log();
-  await charts();
-} finally {
-  await browser.close();
-  await shells.close();
+interface Stage {
+  readonly shells: Awaited<ReturnType<typeof serveShells>>;
+  readonly browser: Awaited<ReturnType<typeof launchBrowser>>;
+  readonly add: (name: string, value: number, unit: string) => void;
 }
-console.table(figures);
 
 function graphOf(count: number) {
   return Array.from({ length: count }, (_, index) =>
@@ -41,7 +47,7 @@ function graphOf(count: number) {
   );
 }
 
-function layout(): void {
+function layout({ add }: Stage): void {
   for (const count of [100, 1000]) {
     const cards = graphOf(count);
     const wires = wiresOf(cards);
@@ -51,7 +57,7 @@ function layout(): void {
   }
 }
 
-async function canvas(): Promise<void> {
+async function canvas({ shells, browser, add }: Stage): Promise<void> {
   const page = await browser.newPage({ viewport: { width: 1300, height: 800 } });
   const cards = graphOf(1000);
   const started = performance.now();
@@ -70,11 +76,11 @@ async function canvas(): Promise<void> {
   await page.close();
 }
 
-async function log(): Promise<void> {
+async function log({ shells, browser, add }: Stage): Promise<void> {
   const text = 'x'.repeat(120);
   for (const lines of [1000, 1_000_000]) {
     const page = await browser.newPage({ viewport: { width: 1300, height: 800 } });
-    await openLog(page, lines, text);
+    await openLog(page, shells.shellUrl('run'), lines, text);
     for (let step = 0; step <= 60; step++) {
       await page.evaluate((part) => {
         const box = document.querySelector('.windowed');
@@ -90,8 +96,8 @@ async function log(): Promise<void> {
   }
 }
 
-async function openLog(page: Page, lines: number, text: string): Promise<void> {
-  await openRunShell(page, shells.shellUrl('run'), {
+async function openLog(page: Page, url: string, lines: number, text: string): Promise<void> {
+  await openRunShell(page, url, {
     cards: [sampleCardRun('one', { logLines: lines })],
     log: (_id, line) => ({ stream: 'stdout', text: `${line} ${text}`, cutBytes: 0 }),
   });
@@ -99,7 +105,7 @@ async function openLog(page: Page, lines: number, text: string): Promise<void> {
   await page.waitForSelector('.log .line');
 }
 
-async function charts(): Promise<void> {
+async function charts({ shells, browser, add }: Stage): Promise<void> {
   const values = Array.from({ length: 500 }, (_, a) => ({ a, b: (a * 7) % 31 }));
   const kinds = {
     'vega-lite': { data: { values }, mark: 'line', encoding: { x: { field: 'a' }, y: { field: 'b' } } },

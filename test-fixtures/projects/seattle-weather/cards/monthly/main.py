@@ -34,11 +34,11 @@ outputs.json(
         "encoding": {"x": month_axis},
         "layer": [
             {
-                "mark": {"type": "bar", "opacity": 0.35, "tooltip": True},
+                "mark": {"type": "bar", "color": "#7da7c4", "opacity": 0.55, "tooltip": True},
                 "encoding": {"y": {"field": "rain", "type": "quantitative", "title": "Rain (mm)"}},
             },
             {
-                "mark": {"type": "area", "opacity": 0.25, "line": True},
+                "mark": {"type": "area", "color": "#e07b39", "opacity": 0.45, "line": {"color": "#b4541a"}, "tooltip": True},
                 "encoding": {
                     "y": {"field": "low", "type": "quantitative", "title": "Temperature (°C)"},
                     "y2": {"field": "high"},
