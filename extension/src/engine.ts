@@ -1,21 +1,20 @@
-import type { ParamsOf, ResultOf } from '../../protocol/src/contract.ts';
-import type { engineEvents, engineSide } from '../../protocol/src/engine.ts';
+import type { ParamsOf, RequestHandlers, ResultOf } from '../../protocol/src/contract.ts';
+import type { engineHeard, engineRequests, personRequests } from './engineContract.ts';
 import type { Disposable } from './disposable.ts';
 
-type EngineRequests = (typeof engineSide)['requests'];
-type EngineNotifications = (typeof engineEvents)['notifications'];
+type Requests = typeof engineRequests;
+type Events = typeof engineHeard;
 
 /** The extension's view of the engine. Answers and events have passed their schema. */
 export interface Engine {
   /** Starts the engine on first use. Rejects with `UserError`. */
-  call<M extends keyof EngineRequests>(
+  call<M extends keyof Requests>(
     method: M,
-    params: ParamsOf<EngineRequests[M]>,
+    params: ParamsOf<Requests[M]>,
     signal?: AbortSignal,
-  ): Promise<ResultOf<EngineRequests[M]>>;
+  ): Promise<ResultOf<Requests[M]>>;
   /** Hears an event. Listening does not start the engine. */
-  on<M extends keyof EngineNotifications>(
-    method: M,
-    listener: (params: ParamsOf<EngineNotifications[M]>) => void,
-  ): Disposable;
+  on<M extends keyof Events>(method: M, listener: (params: ParamsOf<Events[M]>) => void): Disposable;
 }
+
+export type PersonHandlers = RequestHandlers<typeof personRequests>;

@@ -5,10 +5,10 @@ import type {
   RequestContract,
   ResultOf,
 } from '../../protocol/src/contract.ts';
-import { engineEvents, engineSide } from '../../protocol/src/engine.ts';
-import { UserError } from '../../protocol/src/errors.ts';
+import { UserError, type ErrorCode, type ErrorData } from '../../protocol/src/errors.ts';
 import { limits } from '../../protocol/src/limits.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, PersonHandlers } from './engine.ts';
+import { engineHeard, engineRequests, personRequests, type engineTold } from './engineContract.ts';
 import { toUserError } from './engineErrors.ts';
 import type { Log } from './log.ts';
 import type { RestartPolicy } from './restartPolicy.ts';
@@ -23,8 +23,15 @@ export interface EngineConnection {
   dispose(): Promise<void>;
 }
 
+/** How a request of the engine was answered. Plain data: the file of the connection shares no class with the rest. */
+export type PersonAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly code: ErrorCode; readonly message: string; readonly data: ErrorData };
+
 export interface ConnectionEvents {
   onNotification(method: string, params: unknown): void;
+  /** The engine asks. Never rejects; the signal aborts when the engine takes its question back. */
+  onRequest(method: string, params: unknown, signal: AbortSignal): Promise<PersonAnswer>;
   /** The process went without being told to. Comes at most once, and only after `open` has resolved. */
   onClosed(): void;
 }
@@ -43,10 +50,11 @@ export interface EngineClientOptions {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-type Requests = (typeof engineSide)['requests'];
-type Events = (typeof engineEvents)['notifications'];
-type Told = (typeof engineSide)['notifications'];
+type Requests = typeof engineRequests;
+type Events = typeof engineHeard;
+type Told = typeof engineTold;
 type AnyListener = (params: unknown) => void;
+type AnyHandler = (params: unknown, signal: AbortSignal) => unknown;
 
 /**
  * Keeps one engine process: starts it on the first call, starts it again when it dies as long as the policy allows, and
@@ -56,6 +64,7 @@ export class EngineClient implements Engine {
   readonly #options: EngineClientOptions;
   readonly #listeners = new Map<string, Set<AnyListener>>();
   readonly #stateListeners = new Set<(state: EngineState) => void>();
+  readonly #handlers = new Map<string, AnyHandler>();
   #state: EngineState = 'idle';
   #current: Promise<EngineConnection> | undefined;
 
@@ -72,7 +81,7 @@ export class EngineClient implements Engine {
     params: ParamsOf<Requests[M]>,
     signal?: AbortSignal,
   ): Promise<ResultOf<Requests[M]>> {
-    const contract: RequestContract = engineSide.requests[method];
+    const contract: RequestContract = engineRequests[method];
     const timeoutMs = contract.timeoutMs ?? limits.requestTimeoutMs;
     const timeout = timeoutMs > 0 ? AbortSignal.timeout(timeoutMs) : undefined;
     const signals = [signal, timeout].filter((each) => each !== undefined);
@@ -93,6 +102,19 @@ export class EngineClient implements Engine {
     this.#listeners.set(method, listeners);
     listeners.add(listener as AnyListener);
     return { dispose: () => void listeners.delete(listener as AnyListener) };
+  }
+
+  /** Answers what the engine asks of the person's side. Parameters have passed their schema. */
+  handle(handlers: Partial<PersonHandlers>): Disposable {
+    const added = Object.entries(handlers) as [string, AnyHandler][];
+    for (const [method, handler] of added) this.#handlers.set(method, handler);
+    return {
+      dispose: () => {
+        for (const [method, handler] of added) {
+          if (this.#handlers.get(method) === handler) this.#handlers.delete(method);
+        }
+      },
+    };
   }
 
   onDidChangeState(listener: (state: EngineState) => void): Disposable {
@@ -124,6 +146,7 @@ export class EngineClient implements Engine {
     this.#setState('disposed');
     this.#stateListeners.clear();
     this.#listeners.clear();
+    this.#handlers.clear();
     await disposeQuietly(before);
   }
 
@@ -167,6 +190,7 @@ export class EngineClient implements Engine {
     const box: { connection?: EngineConnection } = {};
     box.connection = await this.#options.open({
       onNotification: (method, params) => this.#hear(method, params),
+      onRequest: (method, params, signal) => this.#answer(method, params, signal),
       onClosed: () => {
         if (lost) return;
         lost = true;
@@ -191,7 +215,7 @@ export class EngineClient implements Engine {
   }
 
   #hear(method: string, params: unknown): void {
-    const events: Readonly<Record<string, NotificationContract>> = engineEvents.notifications;
+    const events: Readonly<Record<string, NotificationContract>> = engineHeard;
     const contract = Object.hasOwn(events, method) ? events[method] : undefined;
     if (!contract) return;
     const parsed = z.safeParse(contract.params, params);
@@ -200,6 +224,28 @@ export class EngineClient implements Engine {
       return;
     }
     for (const listener of this.#listeners.get(method) ?? []) listener(parsed.data);
+  }
+
+  async #answer(method: string, params: unknown, signal: AbortSignal): Promise<PersonAnswer> {
+    const contracts: Readonly<Record<string, RequestContract>> = personRequests;
+    const contract = Object.hasOwn(contracts, method) ? contracts[method] : undefined;
+    const handler = this.#handlers.get(method);
+    try {
+      if (!contract || !handler) throw new UserError('not-found', `Nothing answers ${method}`);
+      const parsed = z.safeParse(contract.params, params);
+      if (!parsed.success)
+        throw new UserError(
+          'bad-message',
+          `The parameters of ${method} do not fit: ${z.prettifyError(parsed.error)}`,
+        );
+      return { ok: true, value: await handler(parsed.data, signal) };
+    } catch (error) {
+      if (error instanceof UserError) {
+        return { ok: false, code: error.code, message: error.message, data: error.data };
+      }
+      this.#options.log.error(`${method} failed`, error);
+      return { ok: false, code: 'internal', message: `Internal error in ${method}`, data: {} };
+    }
   }
 
   #parse(method: string, schema: z.ZodMiniType, answer: unknown): unknown {

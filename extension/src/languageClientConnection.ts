@@ -1,9 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { CancellationTokenSource, type LogOutputChannel } from 'vscode';
+import { CancellationTokenSource, type CancellationToken, type LogOutputChannel } from 'vscode';
 import {
   CloseAction,
   ErrorAction,
   LanguageClient,
+  LSPErrorCodes,
+  ResponseError,
   RevealOutputChannelOn,
   type LanguageClientOptions,
 } from 'vscode-languageclient/node';
@@ -17,6 +19,8 @@ export interface LanguageClientSettings {
   readonly options: EngineOptions;
   /** The methods of the notifications to listen to. */
   readonly notifications: readonly string[];
+  /** The methods of the requests that the engine may make. */
+  readonly requests: readonly string[];
   readonly channel: LogOutputChannel;
   /** Milliseconds until a process that has not said hello is ended. */
   readonly startTimeoutMs: number;
@@ -47,6 +51,7 @@ export async function openLanguageClient(
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue, handled: true }),
       closed: () => {
+        closing.abort();
         if (isUp) events.onClosed();
         return { action: CloseAction.DoNotRestart, handled: true };
       },
@@ -64,6 +69,12 @@ export async function openLanguageClient(
   for (const method of settings.notifications) {
     client.onNotification(method, (params: unknown) => events.onNotification(method, params));
   }
+  const closing = new AbortController();
+  for (const method of settings.requests) {
+    client.onRequest(method, (params: unknown, token: CancellationToken) =>
+      answer(events, method, params, token, closing.signal),
+    );
+  }
   const timer = setTimeout(() => child?.kill('SIGKILL'), settings.startTimeoutMs);
   try {
     await client.start();
@@ -79,6 +90,7 @@ export async function openLanguageClient(
     notify: (method, params) => client.sendNotification(method, params),
     dispose: async () => {
       isUp = false;
+      closing.abort();
       const gone = child && child.exitCode === null && child.signalCode === null ? exited(child) : undefined;
       await client.dispose().catch(() => undefined);
       const timeout = setTimeout(() => child?.kill('SIGKILL'), stopTimeoutMs);
@@ -105,6 +117,25 @@ function startEngine(enginePath: string): ChildProcess {
 
 function exited(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.once('exit', () => resolve()));
+}
+
+async function answer(
+  events: ConnectionEvents,
+  method: string,
+  params: unknown,
+  token: CancellationToken,
+  closed: AbortSignal,
+): Promise<unknown> {
+  const cancelled = new AbortController();
+  const subscription = token.onCancellationRequested(() => cancelled.abort());
+  try {
+    const result = await events.onRequest(method, params, AbortSignal.any([cancelled.signal, closed]));
+    if (result.ok) return result.value ?? null;
+    const { code, message, data } = result;
+    return new ResponseError(LSPErrorCodes.RequestFailed, message, { code, data });
+  } finally {
+    subscription.dispose();
+  }
 }
 
 async function sendRequest(

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { workspace, type ExtensionContext, type Uri } from 'vscode';
-import { engineEvents } from '../../protocol/src/engine.ts';
 import { PermissionReviewer } from './approvals/reviewPermissions.ts';
 import { CommandRegistry } from './commandRegistry.ts';
 import { Reports } from './documents/reports.ts';
 import { EngineClient, type OpenConnection } from './engineClient.ts';
+import { engineHeard, personRequests } from './engineContract.ts';
 import { createLog, type Log } from './log.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { ProjectPicker } from './project/pickProject.ts';
@@ -51,7 +51,8 @@ export function createServices(context: ExtensionContext): { services: Services;
       {
         enginePath: join(context.extensionPath, 'dist', 'engine.mjs'),
         options: { home: context.globalStorageUri.fsPath, trusted: workspace.isTrusted },
-        notifications: Object.keys(engineEvents.notifications),
+        notifications: Object.keys(engineHeard),
+        requests: Object.keys(personRequests),
         channel: log.channel,
         startTimeoutMs: 30_000,
       },

@@ -149,6 +149,30 @@ describe('EngineClient', () => {
     await client.notify('trust/set', { trusted: true });
     assert.deepEqual(told, ['trust/set']);
   });
+
+  it('answers the engine’s questions after parsing them, and errors as plain data', async () => {
+    const { client, opened } = makeHarness();
+    await client.call('project/list', {});
+    const ask = (method: string, params: unknown) =>
+      opened[0]!.events.onRequest(method, params, new AbortController().signal);
+    const refused = async (method: string, params: unknown) => {
+      const answer = await ask(method, params);
+      return answer.ok ? 'ok' : answer.code;
+    };
+    assert.equal(await refused('editor/dirty', { paths: [] }), 'not-found');
+    const handled = client.handle({
+      'editor/dirty': ({ paths }) => paths,
+      'provider/close': () => Promise.reject(new Error('with sk-secret inside')),
+    });
+    assert.deepEqual(await ask('editor/dirty', { paths: ['/a'] }), { ok: true, value: ['/a'] });
+    assert.equal(await refused('editor/dirty', { paths: '/a' }), 'bad-message');
+    assert.equal(await refused('no/such', {}), 'not-found');
+    assert.equal(await refused('constructor', {}), 'not-found');
+    const internal = await ask('provider/close', { stream: 's' });
+    assert.ok(!internal.ok && internal.code === 'internal' && !internal.message.includes('secret'));
+    handled.dispose();
+    assert.equal(await refused('editor/dirty', { paths: [] }), 'not-found');
+  });
 });
 
 async function until(isSo: () => boolean): Promise<void> {
