@@ -64,6 +64,11 @@ export const runsRequirements: readonly Requirement[] = [
     source: 'docs/architecture.md, The life of one run',
   },
   {
+    id: 'FLOW-19',
+    text: 'A file that no output names is not taken, is named in the log, and does not make the card fail.',
+    source: 'docs/cards.md, A first card',
+  },
+  {
     id: 'PRM-10',
     text: 'Exactly what was accepted is opened; what cannot be given is a refusal.',
     source: 'docs/floor.md, rule 1',

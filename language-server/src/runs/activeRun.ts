@@ -20,7 +20,7 @@ import {
   type Verdict,
 } from './judge.ts';
 import { LogWriter } from './logWriter.ts';
-import { cancelledEnding, lostEnding, stopped, toEnding, type Ending } from './outcome.ts';
+import { cancelledEnding, leftBehind, lostEnding, stopped, toEnding, type Ending } from './outcome.ts';
 import type { Why } from './plan.ts';
 import { Schedule } from './schedule.ts';
 import type { Slots } from './slots.ts';
@@ -248,7 +248,7 @@ export class ActiveRun {
     } catch (error) {
       ending = lostEnding(error);
     }
-    log.close();
+    log.close(leftBehind(result?.outputProblems ?? []));
     this.#settleCard(() => {
       const outputs = ending.state === 'done' && result ? toOutputs(entry.card, result.outputs) : [];
       this.#update(

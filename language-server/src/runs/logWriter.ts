@@ -32,8 +32,11 @@ export class LogWriter {
     this.#timer ??= setTimeout(() => this.#flush(false), flushMs);
   }
 
-  /** Stores the rest. Nothing may be pushed after it. */
-  close(): void {
+  /** Stores the rest, then lines that are not the card's own. Nothing may be pushed after it. */
+  close(lastWords: readonly string[] = []): void {
+    this.#flush(true);
+    if (lastWords.length === 0) return;
+    for (const line of lastWords) this.#packer.push('stderr', `${line}\n`);
     this.#flush(true);
   }
 

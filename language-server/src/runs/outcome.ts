@@ -1,6 +1,6 @@
 import type { CardState, Reason } from '../../../protocol/src/engine.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
-import type { JobResult } from '../../../protocol/src/runner.ts';
+import type { JobResult, OutputProblem } from '../../../protocol/src/runner.ts';
 import type { Gate } from './judge.ts';
 import type { FrozenCard } from './snapshot.ts';
 
@@ -11,6 +11,21 @@ export interface Ending {
   readonly exitCode: number | null;
 }
 
+/** Log lines, one for each entry among the outputs that no port names: it was not taken, and is no fault either. */
+export function leftBehind(problems: readonly OutputProblem[]): string[] {
+  return problems
+    .filter(isLeftBehind)
+    .map(({ port, detail }) =>
+      port === '…'
+        ? `Not taken: ${detail}`
+        : `Not taken: “${port}” is not one of the card’s outputs (${detail})`,
+    );
+}
+
+function isLeftBehind({ kind }: OutputProblem): boolean {
+  return kind === 'unexpected';
+}
+
 /** Says what a job's end means for its card. Only exit code 0 with every promised output taken is `done`. */
 export function toEnding(result: JobResult, card: Pick<FrozenCard, 'outputs'>): Ending {
   const { outcome } = result;
@@ -18,7 +33,7 @@ export function toEnding(result: JobResult, card: Pick<FrozenCard, 'outputs'>): 
     case 'exited': {
       const { exitCode } = outcome;
       if (exitCode !== 0) return failed('exit', `it ended with exit code ${exitCode}`, undefined, exitCode);
-      const problem = result.outputProblems[0];
+      const problem = result.outputProblems.find((each) => !isLeftBehind(each));
       if (problem)
         return failed('output-problem', `output “${problem.port}”: ${problem.detail}`, undefined, 0);
       const missing = card.outputs.find(

@@ -30,6 +30,27 @@ describe('outcome', () => {
       'failed',
       'output-problem',
     ],
+    [
+      { kind: 'exited', exitCode: 0 },
+      {
+        outputs: { out: artifact },
+        outputProblems: [{ port: 'scratch.txt', kind: 'unexpected', detail: 'no output port' }],
+      },
+      'done',
+      null,
+    ],
+    [
+      { kind: 'exited', exitCode: 0 },
+      {
+        outputs: { out: artifact },
+        outputProblems: [
+          { port: 'scratch.txt', kind: 'unexpected', detail: 'no output port' },
+          { port: 'more', kind: 'invalid', detail: 'not UTF-8' },
+        ],
+      },
+      'failed',
+      'output-problem',
+    ],
     [{ kind: 'exited', exitCode: 1 }, { outputs: { out: artifact } }, 'failed', 'exit'],
     [{ kind: 'signalled', signal: 'SIGSEGV' }, {}, 'failed', 'signal'],
     [{ kind: 'timeout', seconds: 3 }, {}, 'failed', 'timeout'],

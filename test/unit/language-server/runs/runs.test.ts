@@ -216,6 +216,33 @@ describe('runs', () => {
     assert.equal((await whyOf('join'))[0]?.part, 'cache-ignored');
   });
 
+  it('[FLOW-19] a file that is no output is left behind and named in the log of a card that is done', async () => {
+    open();
+    engine.runner.behave('load', (job, events) => {
+      events.log('stderr', 'half a line');
+      return {
+        ...engine.runner.succeed(job),
+        outputProblems: [
+          { port: 'scratch.txt', kind: 'unexpected', detail: 'no output port has this name' },
+          { port: '…', kind: 'unexpected', detail: '3 more entries that no output port names' },
+        ],
+      };
+    });
+    const run = await engine.run({ cards: ['load'] });
+    assert.deepEqual(statesOf(run), { load: 'done' });
+    const cardRunId = `${run.summary.runId}-0`;
+    const { lines } = await engine.handlers['log/read']({ cardRunId, fromLine: 0, count: 9 }, never);
+    assert.deepEqual(lines, [
+      { stream: 'stderr', text: 'half a line', cutBytes: 0 },
+      {
+        stream: 'stderr',
+        text: 'Not taken: “scratch.txt” is not one of the card’s outputs (no output port has this name)',
+        cutBytes: 0,
+      },
+      { stream: 'stderr', text: 'Not taken: 3 more entries that no output port names', cutBytes: 0 },
+    ]);
+  });
+
   it('[FLOW-12] a change of words runs nothing again', async () => {
     open();
     await engine.run();
