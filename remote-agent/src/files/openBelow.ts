@@ -21,7 +21,7 @@ export function openRealFolder(path: string): OpenedFolder {
 
 /**
  * Opens the folder at `parts` below an open one, following nothing on the way; the caller closes it. Undefined where a
- * part is missing. Throws `unsafe-path` where one is no folder.
+ * part is missing or a regular file, below which nothing can be. Throws `unsafe-path` where one is anything else.
  */
 export function openBelow(base: OpenedFolder, parts: readonly string[]): OpenedFolder | undefined {
   let at = base;
@@ -29,8 +29,11 @@ export function openBelow(base: OpenedFolder, parts: readonly string[]): OpenedF
     for (const [index, name] of parts.entries()) {
       const entry = openEntry(at, name);
       if (entry.kind === 'missing') return undefined;
+      if (entry.kind === 'file') {
+        closeSync(entry.descriptor);
+        return undefined;
+      }
       if (entry.kind !== 'directory') {
-        if (entry.kind === 'file') closeSync(entry.descriptor);
         const path = parts.slice(0, index + 1).join('/');
         throw new UserError('unsafe-path', `${showName(path)} is not a folder (${entry.kind})`, { path });
       }
