@@ -58,6 +58,11 @@ const changing: ReadonlySet<EffectKind> = new Set([
 const writing: ReadonlySet<EffectKind> = new Set(['write', 'delete', 'rename', 'saveCard', 'undo']);
 const eachTime: ReadonlySet<EffectKind> = new Set(['deleteHistory', 'clearCache', 'fetch']);
 
+/** True for what changes files, runs code or takes something away: what plan mode refuses. */
+export function changesWorld(effect: EffectKind): boolean {
+  return changing.has(effect);
+}
+
 const isAgent = ({ principal }: Facts) => principal === 'agent' || principal === 'external-agent';
 const isPerson = ({ principal }: Facts) => principal === 'person';
 

@@ -25,7 +25,8 @@ export function expandMentions(root: string, mentions: readonly Mention[], sourc
     const cut = kept.length < text.length ? `\n[… ${text.length - kept.length} characters left out …]` : '';
     return `<mention ${labelOf(mention)}>\n${kept}${cut}\n</mention>`;
   });
-  if (mentions.length > mostMentions) parts.push(`[${mentions.length - mostMentions} more mentions are left out]`);
+  if (mentions.length > mostMentions)
+    parts.push(`[${mentions.length - mostMentions} more mentions are left out]`);
   return parts.length === 0 ? '' : `\n\n${parts.join('\n')}`;
 }
 

@@ -81,7 +81,8 @@ function toMessages(
     }
     if (row.kind === 'notice') continue;
     endStep();
-    if (row.kind === 'summary' && wire.kind === 'summary') messages.push(userText(summaryText(row.markdown, wire)));
+    if (row.kind === 'summary' && wire.kind === 'summary')
+      messages.push(userText(summaryText(row.markdown, wire)));
     if (row.kind === 'person' && wire.kind === 'person') {
       const own = images.get(row.seq) ?? [];
       const left = row.images - own.length;

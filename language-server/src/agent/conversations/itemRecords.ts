@@ -108,6 +108,18 @@ export class ItemRecords {
       .filter(({ row }) => isUnfinished(row));
   }
 
+  /** Messages that wait their turn, oldest first. */
+  queued(num: number): StoredItem[] {
+    return this.#database
+      .all(
+        `select ${columns} from items where conversation = ? and kind = 'person'
+           and row_json like '%"isQueued":true%' order by seq`,
+        num,
+      )
+      .flatMap((row) => toStored(row) ?? [])
+      .filter(({ row }) => row.kind === 'person' && row.isQueued);
+  }
+
   addImages(num: number, seq: number, images: readonly StoredImage[]): void {
     for (const [index, { mediaType, base64 }] of images.entries()) {
       this.#database.run(

@@ -24,7 +24,12 @@ export class Transcript {
     this.#options = options;
   }
 
-  add(conversation: StoredConversation, draft: RowDraft, wire: Wire | ((seq: number) => Wire), step = 0): Item {
+  add(
+    conversation: StoredConversation,
+    draft: RowDraft,
+    wire: Wire | ((seq: number) => Wire),
+    step = 0,
+  ): Item {
     const { database, conversations, items, deltas, now } = this.#options;
     const at = now();
     const row = database.transaction(() => {

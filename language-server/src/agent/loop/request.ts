@@ -59,7 +59,8 @@ export async function requestAnswer(
       if (signal.aborted) throw signal.reason;
       const failure = toFailure(error);
       const waitMs = failure.retryAfterMs ?? 1000 * 2 ** (tried - 1);
-      if (!isPassing(failure) || wire.hasOutput || tried >= mostTries || waitMs > longestWaitMs) throw failure;
+      if (!isPassing(failure) || wire.hasOutput || tried >= mostTries || waitMs > longestWaitMs)
+        throw failure;
       request.onRetry(failure, waitMs);
       await pause(parts, waitMs, signal);
     }
@@ -157,7 +158,13 @@ function providerAct({ createId }: RequestParts, { conversation, connection, mod
     args: { connection: connection.id, model },
     permissions: [],
     measure: async () => [
-      { kind: 'connection', name: connection.id, measure: connection.origin, isProtected: false, isOutside: false },
+      {
+        kind: 'connection',
+        name: connection.id,
+        measure: connection.origin,
+        isProtected: false,
+        isOutside: false,
+      },
     ],
     describe: () => ({ title: `Send this conversation to ${connection.name}`, lines: [], fullText: null }),
   };

@@ -70,11 +70,15 @@ function readParts(
   return new ReadableStream<ModelPart>(
     {
       pull: async (controller) => {
-        const { parts, done } = await person.ask('lm/read', { stream }, signal).catch(async (error: unknown) => {
-          await close();
-          if (signal?.aborted) throw signal.reason;
-          throw new ProviderFailure('cut', error instanceof UserError ? error.message : '', { cause: error });
-        });
+        const { parts, done } = await person
+          .ask('lm/read', { stream }, signal)
+          .catch(async (error: unknown) => {
+            await close();
+            if (signal?.aborted) throw signal.reason;
+            throw new ProviderFailure('cut', error instanceof UserError ? error.message : '', {
+              cause: error,
+            });
+          });
         for (const part of parts) {
           if (part.kind === 'text') {
             watch.received(Buffer.byteLength(part.text));
