@@ -1,5 +1,5 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { isProtectedPath } from './protectedPaths.ts';
 
@@ -45,6 +45,35 @@ export function resolvePath(root: string, asked: string, system: PathSystem = ho
   const path = shown.split(sep).join('/');
   // What lies outside is judged by its whole path, so that a home folder's start-up files count too.
   return { real, relative: path, exists, isOutside, isProtected: isProtectedPath(path) };
+}
+
+/**
+ * As `resolvePath`, but a link at the end of the path is what is meant, not what it leads to: for what is deleted or
+ * given another name. Throws for the project's own folder and for paths that end in no name.
+ */
+export function resolveEntry(
+  root: string,
+  asked: string,
+  system: PathSystem = hostPathSystem,
+): ResolvedPath & { readonly isLink: boolean } {
+  assertPlainSpelling(asked);
+  const base = system.realpath(root);
+  const wanted = isAbsolute(asked) ? resolve(asked) : resolve(base, asked);
+  const name = basename(wanted);
+  if (name === '' || wanted === base) throw unsafe(asked, 'it names no file or folder in the project');
+  const stat = system.lstat(wanted);
+  if (!stat?.isSymbolicLink()) return { ...resolvePath(root, asked, system), isLink: false };
+  const folder = resolvePath(root, dirname(wanted), system);
+  const real = join(folder.real, name);
+  const path = folder.isOutside ? real.split(sep).join('/') : [folder.relative, name].filter(Boolean).join('/');
+  return {
+    real,
+    relative: path,
+    exists: true,
+    isOutside: folder.isOutside,
+    isProtected: isProtectedPath(path),
+    isLink: true,
+  };
 }
 
 /** The real path of the deepest ancestor that exists, with the rest of the path below it. */

@@ -22,6 +22,9 @@ export const fileState = z.discriminatedUnion('kind', [
 ]);
 export type FileState = z.infer<typeof fileState>;
 
+/** Where looked-at content goes: into a store, or nowhere (`hashOnly`). */
+export type ContentSink = Pick<BlobStore, 'putFile'>;
+
 export const absent: FileState = { kind: 'absent' };
 
 /** A state as it was found, with what tells whether the path was touched since. */
@@ -38,7 +41,7 @@ const absentLook: Look = { state: absent, signature: 'absent' };
  * back (pipes, sockets, devices) and for a way through links, `conflict` where it changes while it is read, `too-large`
  * over `limitBytes`.
  */
-export async function lookAt(place: Place, blobs: BlobStore, limitBytes = Infinity): Promise<Look> {
+export async function lookAt(place: Place, blobs: ContentSink, limitBytes = Infinity): Promise<Look> {
   return (
     (await withParent(place, (folder, name) => lookIn(folder, name, place, blobs, limitBytes))) ?? absentLook
   );
@@ -49,7 +52,7 @@ export async function lookIn(
   folder: OpenedFolder,
   name: string,
   place: Place,
-  blobs: BlobStore,
+  blobs: ContentSink,
   limitBytes = Infinity,
 ): Promise<Look> {
   const entry = openEntry(folder, name);

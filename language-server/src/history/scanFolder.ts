@@ -1,7 +1,6 @@
 import { closeSync } from 'node:fs';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { limits } from '../../../protocol/src/limits.ts';
-import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import {
   asFolder,
   openEntry,
@@ -11,13 +10,13 @@ import {
 import { openRealFolder } from '../../../remote-agent/src/files/openBelow.ts';
 import { createPace } from '../../../remote-agent/src/files/pace.ts';
 import { decodeName, treePathFault } from '../../../remote-agent/src/files/treePath.ts';
-import { lookIn, signatureAt, type Look } from './fileState.ts';
+import { lookIn, signatureAt, type ContentSink, type Look } from './fileState.ts';
 
 /** Everything in a folder by relative path: hidden and ignored things, links as links, folders before what is in them. */
 export type Scan = ReadonlyMap<string, Look>;
 
 export interface ScanOptions {
-  readonly blobs: BlobStore;
+  readonly blobs: ContentSink;
   /** A look of before, which stands where nothing was touched since: then no content is read. */
   readonly known?: Scan;
   readonly limitBytes: number;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -9,6 +9,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readSync,
   renameSync,
   rmdirSync,
   symlinkSync,
@@ -133,7 +134,7 @@ function writeTemporary(place: Place, { from, to }: Step, blobs: BlobStore): boo
     if (to.kind === 'link') symlinkSync(to.target, childPath(folder, name));
     if (to.kind === 'file') {
       const mode = to.mode ?? (from.kind === 'file' ? from.mode : null);
-      writeNew(folder, name, blobs.readBytes(to.digest), mode);
+      writeNew(folder, name, { blobs, digest: to.digest }, mode);
     }
     return true;
   });
@@ -141,7 +142,12 @@ function writeTemporary(place: Place, { from, to }: Step, blobs: BlobStore): boo
 }
 
 /** The system's own mask applies where `mode` is null. */
-function writeNew(folder: OpenedFolder, name: string, bytes: Uint8Array, mode: number | null): void {
+function writeNew(
+  folder: OpenedFolder,
+  name: string,
+  content: { readonly blobs: BlobStore; readonly digest: string },
+  mode: number | null,
+): void {
   const path = childPath(folder, name);
   const shown = `${folder.path}/${name}`;
   let descriptor: number;
@@ -151,7 +157,7 @@ function writeNew(folder: OpenedFolder, name: string, bytes: Uint8Array, mode: n
     throw toFileError(error, 'write in', folder.path);
   }
   try {
-    for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+    copyBlob(content.blobs, content.digest, descriptor);
     keepOwner(descriptor, folder);
     if (mode !== null) fchmodSync(descriptor, mode);
   } catch (error) {
@@ -161,6 +167,31 @@ function writeNew(folder: OpenedFolder, name: string, bytes: Uint8Array, mode: n
     closeSync(descriptor);
   }
 }
+
+/** Copies a stored content, whatever its size, and throws `store-damaged` where it is not what was stored. */
+function copyBlob(blobs: BlobStore, digest: string, to: number): void {
+  const size = blobs.sizeOf(digest);
+  if (size === undefined || size <= chunkBytes) {
+    const bytes = blobs.readBytes(digest);
+    for (let at = 0; at < bytes.length;) at += writeSync(to, bytes, at);
+    return;
+  }
+  const from = openSync(blobs.pathOf(digest), 'r');
+  try {
+    const sum = createHash('sha256');
+    const chunk = Buffer.allocUnsafe(chunkBytes);
+    for (let count = readSync(from, chunk); count > 0; count = readSync(from, chunk)) {
+      sum.update(chunk.subarray(0, count));
+      for (let at = 0; at < count;) at += writeSync(to, chunk, at, count - at);
+    }
+    if (sum.digest('hex') !== digest)
+      throw new UserError('store-damaged', `The kept content ${digest} is damaged`, { digest });
+  } finally {
+    closeSync(from);
+  }
+}
+
+const chunkBytes = 1024 * 1024;
 
 /** Root writes for the person whose folder it is, not for itself. */
 function keepOwner(descriptor: number, folder: OpenedFolder): void {
