@@ -17,8 +17,11 @@ const zones = Object.entries(mayImport).flatMap(([folder, allowed]) =>
     .map((from) => ({
       target: `./${folder}/src`,
       from: `./${from}`,
-      // The engine and the runner share one blob store and one no-follow tree walker.
-      except: folder === 'language-server' && from === 'remote-agent' ? ['./src/files'] : [],
+      // The engine and the runner share one blob store, one no-follow tree walker and one check of addresses.
+      except:
+        folder === 'language-server' && from === 'remote-agent'
+          ? ['./src/files', './src/egressAddresses.ts', './src/egressDial.ts', './src/egressRules.ts']
+          : [],
     })),
 );
 
@@ -102,6 +105,8 @@ export default tseslint.config(
       '@xyflow/',
       '@dagrejs/',
       '@vscode/webview-ui-toolkit',
+      'dompurify$',
+      'markdown-it$',
       'vega',
       'plotly',
       'zod/mini',

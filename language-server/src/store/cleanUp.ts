@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as z from 'zod/mini';
@@ -13,6 +14,8 @@ export interface CleanOptions {
   readonly forgetBefore?: number;
   /** The oldest runs give up their results until the rest fits; the latest run of each project keeps its own. */
   readonly limitBytes?: number;
+  /** Only these blobs may go; absent allows every one that no run refers to. */
+  readonly only?: ReadonlySet<string>;
 }
 
 export interface CleanResult {
@@ -35,6 +38,20 @@ export function storeUsage(database: Database, blobs: BlobStore, limitBytes: num
     databaseBytes: ['', '-wal', '-shm'].reduce((sum, suffix) => sum + sizeOf(database.path + suffix), 0),
     runs: number(database.get('select count(*) as runs from runs') ?? {}, 'runs'),
     limitBytes,
+  };
+}
+
+/** The blobs that no run refers to, their bytes, and a digest that is another one where any of it differs. */
+export function measureUnused(
+  database: Database,
+  blobs: BlobStore,
+): { readonly blobs: ReadonlySet<string>; readonly bytes: number; readonly digest: string } {
+  const kept = keptBlobs(database, blobs);
+  const unused = [...blobs.list()].filter(({ digest }) => !kept.has(digest));
+  return {
+    blobs: new Set(unused.map(({ digest }) => digest)),
+    bytes: unused.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    digest: hash('sha256', unused.map(({ digest }) => digest).join(' ')),
   };
 }
 
@@ -64,7 +81,7 @@ export async function cleanStore(
       database.run('update clean_ups set count = count + 1');
       if (lastRun !== newestRun(database)) {
         lastRun = newestRun(database);
-        waiting = unusedBlobs(database, blobs);
+        waiting = unusedBlobs(database, blobs).filter((digest) => options.only?.has(digest) ?? true);
       }
       for (const digest of waiting.splice(0, batchSize)) {
         freedBytes += blobs.remove(digest);

@@ -125,9 +125,16 @@ export class RunRecords {
     );
   }
 
-  /** Forgets a run that never began. */
+  /** Forgets a run with its cards, logs and requests. */
   remove(seq: number): void {
     this.#database.run('delete from runs where seq = ?', seq);
+  }
+
+  /** False too for a run that is not there. `project` is what history hangs on. */
+  belongsTo(runId: string, project: string): boolean {
+    return (
+      this.#database.get('select 1 from runs where id = ? and project = ?', runId, project) !== undefined
+    );
   }
 
   seqOf(runId: string): number | undefined {

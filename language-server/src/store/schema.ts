@@ -3,6 +3,7 @@ import { conversationTables } from '../agent/conversations/tables.ts';
 import { gateTables } from '../gate/ledger.ts';
 import { historyTables } from '../history/tables.ts';
 import { number, type Database } from './database.ts';
+import { egressOfPrincipals } from './egressRecords.ts';
 
 /**
  * The database, one statement list for each version: version N is reached by running the first N. A published entry
@@ -93,6 +94,7 @@ const migrations: readonly string[] = [
   gateTables,
   conversationTables,
   historyTables,
+  egressOfPrincipals,
 ];
 
 /** Brings the database to the newest version. Throws `conflict` where a newer Sallyport has written it. */
