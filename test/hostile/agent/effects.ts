@@ -1,0 +1,187 @@
+/** Why one file of the agent may hold something that acts on the world outside its own memory. */
+export interface AllowedUse {
+  /** Below language-server/src. */
+  readonly file: string;
+  /** Module or global, and what is taken from it; names that only look or are types need not be here. */
+  readonly from: string;
+  readonly names: readonly string[];
+  readonly why: string;
+}
+
+/** The folders whose code a model's answer can reach first. */
+export const watchedFolders: readonly string[] = ['agent', 'gate', 'history'];
+
+/** Modules that compute and nothing else. Every other one has to be accounted for. */
+export const harmlessModules: ReadonlySet<string> = new Set([
+  'node:assert/strict',
+  'node:buffer',
+  'node:crypto',
+  'node:events',
+  'node:path',
+  'node:stream',
+  'node:string_decoder',
+  'node:timers/promises',
+  'node:url',
+  'node:util',
+  'node:zlib',
+  'zod/mini',
+]);
+
+/** What only looks at what a path is, never at what it holds. */
+export const harmlessNames: ReadonlySet<string> = new Set([
+  'closeSync',
+  'constants',
+  'fstatSync',
+  'lstatSync',
+  'realpathSync',
+  'statSync',
+  'process.arch',
+  'process.pid',
+  'process.platform',
+]);
+
+/** Globals of Node that reach outside. */
+export const riskyGlobals: ReadonlySet<string> = new Set([
+  'fetch',
+  'WebSocket',
+  'EventSource',
+  'XMLHttpRequest',
+  'Function',
+  'eval',
+  'require',
+  'process',
+  'globalThis',
+]);
+
+export const allowedUses: readonly AllowedUse[] = [
+  {
+    file: 'agent/context/boundedFile.ts',
+    from: 'node:fs',
+    names: ['openSync', 'readSync'],
+    why: 'reads files that the person mentioned and the rules files, for the prompt; the paths are resolved and inside',
+  },
+  {
+    file: 'agent/context/rules.ts',
+    from: 'node:fs',
+    names: ['readdirSync'],
+    why: 'finds rules files in a few folders that are named in the source',
+  },
+  ...['@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/openai-compatible', 'ollama-ai-provider-v2'].map(
+    (from) => ({
+      file: 'agent/providers/models.ts',
+      from,
+      names: ['import()'],
+      why: 'writes and reads the wire format; its only way out is the `fetch` that it is given (see brokerFetch)',
+    }),
+  ),
+  {
+    file: 'agent/net/publicFetch.ts',
+    from: 'node:http',
+    names: ['request'],
+    why: 'web_fetch, over a socket that the egress check opened; called inside the gate alone (see callers)',
+  },
+  {
+    file: 'agent/net/publicFetch.ts',
+    from: 'node:tls',
+    names: ['connect'],
+    why: 'the same, over that socket',
+  },
+  {
+    file: 'agent/tools/runLook.ts',
+    from: 'node:fs',
+    names: ['openSync', 'readSync'],
+    why: 'run_read reads a result of a run from the store, inside the gate',
+  },
+  {
+    file: 'agent/tools/toolPath.ts',
+    from: 'node:fs',
+    names: ['readSync'],
+    why: 'reads a file that a tool is to change or to show, by its resolved path and without following links',
+  },
+  ...['history/hashOnly.ts', 'history/transaction.ts'].map((file) => ({
+    file,
+    from: 'node:fs',
+    names: ['readSync'],
+    why: 'compares what is there with what was recorded',
+  })),
+  {
+    file: 'history/transaction.ts',
+    from: 'globals',
+    names: ['process.getuid'],
+    why: 'only root can give a restored file back to its owner',
+  },
+  {
+    file: 'history/fileState.ts',
+    from: 'node:fs',
+    names: ['readlinkSync'],
+    why: 'records what was there before a change',
+  },
+  {
+    file: 'history/transaction.ts',
+    from: 'node:fs',
+    names: [
+      'chmodSync',
+      'fchmodSync',
+      'fchownSync',
+      'linkSync',
+      'mkdirSync',
+      'openSync',
+      'renameSync',
+      'rmdirSync',
+      'symlinkSync',
+      'unlinkSync',
+      'writeSync',
+    ],
+    why: 'the one place where a person’s files are changed; reached through the journal alone (see callers)',
+  },
+];
+
+/** Something that acts, and the only files that may call it. `''` as file: nothing yet does. */
+export interface GuardedMember {
+  /** `Class.member`, or `file#function` for a function of a module. */
+  readonly member: string;
+  readonly callers: readonly { readonly file: string; readonly why: string }[];
+}
+
+export const guardedMembers: readonly GuardedMember[] = [
+  {
+    member: 'PreparedCall.run',
+    callers: [{ file: 'agent/tools/runTool.ts', why: 'inside the effect that the gate runs' }],
+  },
+  {
+    member: 'Gate.pass',
+    callers: [
+      { file: 'agent/tools/runTool.ts', why: 'every tool' },
+      { file: 'agent/loop/request.ts', why: 'a request to a model' },
+      { file: 'history/undo.ts', why: 'a person’s undo and redo' },
+    ],
+  },
+  {
+    member: 'Gate.answer',
+    callers: [{ file: 'gate/gate.ts', why: 'declining everything' }],
+  },
+  { member: 'Gate.give', callers: [] },
+  { member: 'Ledger.answer', callers: [{ file: 'gate/gate.ts', why: 'an answer that a person gave' }] },
+  { member: 'Ledger.give', callers: [{ file: 'gate/gate.ts', why: 'a grant that a person gave' }] },
+  { member: 'Ledger.consume', callers: [{ file: 'gate/gate.ts', why: 'right before the effect' }] },
+  {
+    member: 'Ledger.start',
+    callers: [
+      { file: 'gate/gate.ts', why: 'right before the effect' },
+      { file: 'gate/ledger.ts', why: 'consuming an approval starts its act in the same transaction' },
+    ],
+  },
+  {
+    member: 'Journal.change',
+    callers: [{ file: 'history/undo.ts', why: 'undo and redo, inside the gate' }],
+  },
+  { member: 'Journal.record', callers: [] },
+  { member: 'Journal.recordFolder', callers: [] },
+  {
+    member: 'PersonSide.ask',
+    callers: [
+      { file: 'agent/providers/brokerFetch.ts', why: 'inside the provider act of loop/request.ts' },
+      { file: 'agent/providers/vscodeModel.ts', why: 'inside the provider act of loop/request.ts' },
+    ],
+  },
+];
