@@ -13,7 +13,7 @@ export const largestVsixBytes = 5 * 1024 * 1024;
 /** Files and folders of the repository that are shipped beside the built `dist/`. Nothing else is. */
 const shipped = [
   'extension/media',
-  'extension/schemas',
+  'extension/language',
   'README.md',
   'CHANGELOG.md',
   'LICENSE',
@@ -24,7 +24,7 @@ const shipped = [
 /** Manifest keys that only a developer needs. */
 const developerKeys = ['scripts', 'devDependencies', 'allowScripts', 'private'];
 
-/** Makes `folder` a complete extension: production build, media, schemas, texts and the manifest without our tools. */
+/** Makes `folder` a complete extension: production build, media, language, texts and the manifest without our tools. */
 export async function stageExtension(folder) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// Writes the JSON schemas that the extension contributes, from protocol/src/manifests.ts. `--check` only compares.
+// Writes the JSON schemas for editors other than VS Code, from protocol/src/manifests.ts. `--check` only compares.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { argv, exit, stderr } from 'node:process';
@@ -13,7 +13,7 @@ const schemas = [
   { file: 'card.schema.json', title: 'Sallyport card', schema: cardManifest },
 ];
 
-/** Adds what VS Code's JSON support shows and takes out bounds that only say "a number JSON can carry". */
+/** Adds what JSON language servers show and takes out bounds that only say "a number JSON can carry". */
 function forEditors({ jsonSchema }) {
   if (jsonSchema.description) jsonSchema.markdownDescription = jsonSchema.description;
   const texts = jsonSchema.enum?.map((value) => valueTexts[value] ?? '');

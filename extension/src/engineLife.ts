@@ -1,4 +1,5 @@
-import { workspace } from 'vscode';
+import { workspace, type TextDocument } from 'vscode';
+import { manifestLanguage } from '../../protocol/src/manifestLanguage.ts';
 import { together, type Disposable } from './disposable.ts';
 import type { EngineState } from './engineClient.ts';
 import { notices } from './messages.ts';
@@ -6,7 +7,7 @@ import { restartLimits } from './restartPolicy.ts';
 import type { Services } from './services.ts';
 
 /**
- * When the engine lives: from the first moment that a project is open or a command needs it. Tells it of trust, keeps
+ * When the engine lives: from the first moment that a project or a manifest is open or a command needs it. Tells it of trust, keeps
  * what is shown in step with it, and says so where it died for good.
  */
 export function registerEngineLife(services: Services): Disposable {
@@ -35,10 +36,17 @@ export function registerEngineLife(services: Services): Disposable {
     if (isPresent && engine.state !== 'gave-up') quietly('Failed to list the projects', projects.refresh());
   };
 
+  const onDocument = ({ languageId, uri }: TextDocument): void => {
+    if (languageId !== manifestLanguage || uri.scheme !== 'file' || engine.state !== 'idle') return;
+    quietly('Failed to list the projects', projects.projects());
+  };
+
   quietly('Failed to look for projects', presence.check());
+  workspace.textDocuments.forEach(onDocument);
   return together(
     engine.onDidChangeState(onState),
     presence.onDidChange(onPresence),
+    workspace.onDidOpenTextDocument(onDocument),
     engine.on('engine/notice', ({ code, message }) => {
       log.warn(`${code}: ${message}`);
       notifier.show(notices.engineNotice(message));

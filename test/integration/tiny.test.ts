@@ -110,10 +110,15 @@ describe('a window with a project', () => {
     const original = readFileSync(path, 'utf8');
     writeFileSync(path, original.replace('"description"', '"descripton"'));
     await window.host('open', { path });
-    const problem = await window.until('the problem', async () =>
-      (await window.host('diagnostics', { path })).find((each) => each.message.includes('descripton')),
+    const problems = await window.until('the problem', async () => {
+      const found = await window.host('diagnostics', { path });
+      return found.some((each) => each.message.includes('descripton')) ? found : undefined;
+    });
+    assert.deepEqual(
+      problems.map((each) => each.line),
+      [3],
+      '[MAN-14] each problem is reported once',
     );
-    assert.equal(problem.line, 3);
     await window.screenshot('diagnostics');
     assert.ok(await window.host('fix', { path, title: 'description' }));
     await window.until(
@@ -129,6 +134,28 @@ describe('a window with a project', () => {
       lenses.some((title) => /Run card/i.test(title)),
       lenses.join(),
     );
+    await window.host('closeAll');
+  });
+
+  it('[MAN-14] colours a manifest as JSON, under the name of its own language', async () => {
+    const { window, folder } = used();
+    await window.host('open', { path: join(folder, 'cards/hello/_card.json') });
+    await window.statusBar().getByText('Sallyport Manifest').waitFor();
+    const line = window.page.locator('.monaco-editor .view-line', { hasText: '"title"' }).first();
+    await line.waitFor();
+    const colours = await window.until('the colours', async () => {
+      const found = await line
+        .locator('span span')
+        .evaluateAll((parts) =>
+          parts.filter((part) => /[a-z]/i.test(part.textContent)).map((part) => getComputedStyle(part).color),
+        );
+      return new Set(found).size > 1 ? found : undefined;
+    });
+    assert.ok(colours.length >= 2);
+    await window.screenshot('manifest-colours');
+    const names = await window.host('outline', { path: join(folder, 'cards/hello/_card.json') });
+    assert.deepEqual(names, [...new Set(names)], 'one outline');
+    assert.ok(names.includes('title'));
     await window.host('closeAll');
   });
 

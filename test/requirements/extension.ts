@@ -12,6 +12,7 @@ export const extensionRequirements: readonly Requirement[] = [
   },
   { id: 'START-02', text: 'The engine starts only when something needs it.', source: start },
   { id: 'START-03', text: 'An open project shows its cards and what each may reach.', source: start },
+  { id: 'START-04', text: 'A manifest that is opened on its own is checked.', source: start },
   {
     id: 'ASK-01',
     text: 'A project that asks for permissions is announced once for each change.',

@@ -57,4 +57,14 @@ export const manifestsRequirements: readonly Requirement[] = [
     text: 'Renaming an output changes every wire and view that names it.',
     source: 'docs/formats.md',
   },
+  {
+    id: 'MAN-13',
+    text: 'Formatting a manifest changes white space alone, a broken manifest as well.',
+    source: 'docs/formats.md',
+  },
+  {
+    id: 'MAN-14',
+    text: 'A manifest has a language of its own: each problem is reported once, and colours and brackets are those of JSON.',
+    source: 'docs/formats.md',
+  },
 ];

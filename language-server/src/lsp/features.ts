@@ -1,19 +1,28 @@
 import {
+  BulkRegistration,
   CodeActionKind,
-  ResponseError,
+  DocumentFormattingRequest,
+  DocumentRangeFormattingRequest,
+  DocumentSymbolRequest,
   ErrorCodes,
+  ResponseError,
+  type ClientCapabilities,
   type Connection,
+  type Range,
   type ServerCapabilities,
   TextDocumentSyncKind,
 } from 'vscode-languageserver';
+import { manifestLanguage } from '../../../protocol/src/manifestLanguage.ts';
 import { idPattern } from '../../../protocol/src/manifests.ts';
 import { problemTexts } from '../messages.ts';
 import { codeLenses, type CardRecord } from '../manifests/codeLenses.ts';
 import { completion } from '../manifests/completion.ts';
+import { formatting } from '../manifests/formatting.ts';
 import { hover } from '../manifests/hover.ts';
 import { definition, documentLinks } from '../manifests/links.ts';
 import type { ManifestContext } from '../manifests/manifestContext.ts';
 import { offsetAt, type TextPosition } from '../manifests/positions.ts';
+import type { Span } from '../manifests/problem.ts';
 import { quickFixes } from '../manifests/quickFixes.ts';
 import { rename, renameRange } from '../manifests/rename.ts';
 import { documentSymbols } from '../manifests/symbols.ts';
@@ -21,7 +30,7 @@ import { toDiagnostic } from './diagnostics.ts';
 import { looseProblems } from './looseManifest.ts';
 import type { Workspace } from './workspace.ts';
 
-export const capabilities: ServerCapabilities = {
+const capabilities: ServerCapabilities = {
   textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
   completionProvider: { triggerCharacters: ['"', '/', ':', ' '] },
   hoverProvider: true,
@@ -29,10 +38,41 @@ export const capabilities: ServerCapabilities = {
   codeLensProvider: {},
   definitionProvider: true,
   documentLinkProvider: {},
-  documentSymbolProvider: true,
   renameProvider: { prepareProvider: true },
   workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
 };
+
+/** What any editor's JSON support has too. Offered twice, an outline is doubled and formatting asks which one to use. */
+const jsonCapabilities: ServerCapabilities = {
+  documentSymbolProvider: true,
+  documentFormattingProvider: true,
+  documentRangeFormattingProvider: true,
+};
+
+/**
+ * What the engine offers, given what the editor can do. Where the editor can be told a selector, `registerLater` adds
+ * outline and formatting for manifests in their own language alone, not for one that a person has opened as JSON.
+ */
+export function capabilitiesFor({ textDocument }: ClientCapabilities): {
+  readonly capabilities: ServerCapabilities;
+  readonly registerLater: (connection: Connection) => Promise<unknown>;
+} {
+  const takesSelectors =
+    textDocument?.documentSymbol?.dynamicRegistration &&
+    textDocument.formatting?.dynamicRegistration &&
+    textDocument.rangeFormatting?.dynamicRegistration;
+  if (!takesSelectors)
+    return {
+      capabilities: { ...capabilities, ...jsonCapabilities },
+      registerLater: () => Promise.resolve(),
+    };
+  const options = { documentSelector: [{ scheme: 'file', language: manifestLanguage }] };
+  const registrations = BulkRegistration.create();
+  registrations.add(DocumentSymbolRequest.type, options);
+  registrations.add(DocumentFormattingRequest.type, options);
+  registrations.add(DocumentRangeFormattingRequest.type, options);
+  return { capabilities, registerLater: (connection) => connection.client.register(registrations) };
+}
 
 export interface FeatureOptions {
   readonly connection: Connection;
@@ -60,8 +100,12 @@ export function registerFeatures({ connection, workspace, canCreateFiles, record
   connection.onHover((params) => given(at(params), ([found, offset]) => hover(found, offset)));
   connection.onDefinition((params) => given(at(params), ([found, offset]) => definition(found, offset)));
   connection.onDocumentLinks((params) => given(context(params), documentLinks));
-  connection.onDocumentSymbol((params) =>
-    given(context(params), (found) => (found.editorKnowsSchema ? [] : documentSymbols(found))),
+  connection.onDocumentSymbol((params) => given(context(params), documentSymbols));
+  connection.onDocumentFormatting((params) =>
+    given(context(params), (found) => formatting(found, params.options)),
+  );
+  connection.onDocumentRangeFormatting((params) =>
+    given(context(params), (found) => formatting(found, params.options, spanOf(found, params.range))),
   );
   connection.onPrepareRename((params) => given(at(params), ([found, offset]) => renameRange(found, offset)));
   connection.onRenameRequest((params) => {
@@ -81,10 +125,6 @@ export function registerFeatures({ connection, workspace, canCreateFiles, record
       const { lines, text, path, state, card, kind, project } = found;
       const known = kind === 'project' ? project : card;
       const problems = known?.problems ?? looseProblems(path, text).problems;
-      const span = {
-        start: offsetAt(lines, text, params.range.start),
-        end: offsetAt(lines, text, params.range.end),
-      };
       const linesOf = (far: string) => state?.linesOf(far);
       return quickFixes(
         {
@@ -96,8 +136,12 @@ export function registerFeatures({ connection, workspace, canCreateFiles, record
           toDiagnostic: (problem) => toDiagnostic(problem, lines, linesOf),
           canCreateFiles: canCreateFiles(),
         },
-        span,
+        spanOf(found, params.range),
       );
     }),
   );
+}
+
+function spanOf({ lines, text }: ManifestContext, range: Range): Span {
+  return { start: offsetAt(lines, text, range.start), end: offsetAt(lines, text, range.end) };
 }

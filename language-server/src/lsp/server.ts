@@ -9,10 +9,11 @@ import {
 } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { engineOptions } from '../../../protocol/src/engine.ts';
+import { errorMessage } from '../../../protocol/src/errors.ts';
 import type { EngineServices, EngineServicesOptions, Notify } from '../services.ts';
 import { cardRecord } from './cardRecords.ts';
 import { Debounce } from './debounce.ts';
-import { capabilities, registerFeatures } from './features.ts';
+import { capabilitiesFor, registerFeatures } from './features.ts';
 import { LazyServices } from './lazyServices.ts';
 import { bindEngine } from './lspBinding.ts';
 import { ManifestDiagnostics } from './manifestDiagnostics.ts';
@@ -86,6 +87,7 @@ export function startServer({ connection, createServices }: ServerOptions): { di
       return new ResponseError(ErrorCodes.InvalidParams, message, { retry: false });
     }
     client = theirs.workspace;
+    const { capabilities, registerLater } = capabilitiesFor(theirs);
     const { home, trusted: atStart } = options.data;
     services = new LazyServices(
       (trusted) => createServices({ home, trusted, projects: workspace.saved, notify, onProblem: log }),
@@ -93,6 +95,7 @@ export function startServer({ connection, createServices }: ServerOptions): { di
     );
     // Looking for projects waits until the answer is out: it takes as long as the folders are large.
     connection.onInitialized(() => {
+      registerLater(connection).catch((error: unknown) => log(`Failed to register: ${errorMessage(error)}`));
       addFolders(workspaceFolders ?? []);
       if (!client?.workspaceFolders) return;
       connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) => {

@@ -83,8 +83,7 @@ export class Workspace {
     this.flush();
     const state = this.edited.stateOf(path);
     if (state && !state.loaded) this.edited.list();
-    const knowsSchema = document.languageId === 'json' || document.languageId === 'jsonc';
-    return manifestContext(path, document.getText(), state, knowsSchema);
+    return manifestContext(path, document.getText(), state);
   }
 
   /** Takes in the project of a manifest that lies outside the window's folders or deep in one. */

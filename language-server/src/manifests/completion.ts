@@ -30,7 +30,6 @@ export function completion(context: ManifestContext, offset: number): Completion
 }
 
 function keyItems(context: ManifestContext, location: Location, offset: number): CompletionItem[] {
-  if (context.editorKnowsSchema) return [];
   const path = location.path.slice(0, -1);
   const { root } = context.parsed;
   const object = path.length === 0 ? root : at(root, ...path);
@@ -71,8 +70,7 @@ function valueItems(context: ManifestContext, location: Location, offset: number
   const schema = schemaAt(schemas[context.kind], root, location.path);
   const written = valueNodeAt(context, location, offset);
   const span = written ? spanOf(written) : { start: offset, end: offset };
-  const fromSchema = context.editorKnowsSchema ? [] : schemaValues(schema);
-  return [...knownValues(context, location.path), ...fromSchema].map((value, index) =>
+  return [...knownValues(context, location.path), ...schemaValues(schema)].map((value, index) =>
     valueItem(context, value, span, index),
   );
 }

@@ -16,7 +16,7 @@ export function hover(context: ManifestContext, offset: number): Hover | undefin
   const isKey = node.parent?.type === 'property' && node.parent.children?.[0] === node;
   const path = getNodePath(node);
   const parts = [
-    ...(context.editorKnowsSchema ? [] : schemaWords(context, node, path, isKey)),
+    ...schemaWords(context, node, path, isKey),
     ...wireWords(context, node, path, isKey),
     ...permissionWords(context, path),
   ];

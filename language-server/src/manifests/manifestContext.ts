@@ -17,8 +17,6 @@ export interface ManifestContext {
   readonly project: LoadedProject | undefined;
   /** The card of this manifest, where a project has it. */
   readonly card: LoadedCard | undefined;
-  /** True where the editor's own JSON support offers what the schema alone says. */
-  readonly editorKnowsSchema: boolean;
 }
 
 export function manifestKind(path: string): ManifestKind | undefined {
@@ -30,7 +28,6 @@ export function manifestContext(
   path: string,
   text: string,
   state: ProjectState | undefined,
-  editorKnowsSchema: boolean,
 ): ManifestContext | undefined {
   const kind = manifestKind(path);
   if (!kind) return undefined;
@@ -45,6 +42,5 @@ export function manifestContext(
     state,
     project,
     card: card?.manifestPath === path ? card : undefined,
-    editorKnowsSchema,
   };
 }

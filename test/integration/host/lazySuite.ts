@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { runSuite } from './runSuite.ts';
 import { steps } from './steps.ts';
@@ -41,6 +44,23 @@ export function run(): Promise<void> {
         }
         await vscode.commands.executeCommand('notifications.clearAll');
         assert.deepEqual(steps.enginePids(), []);
+      });
+
+      it('[START-04] a manifest that is opened is checked, without a project', async () => {
+        const folder = mkdtempSync(join(tmpdir(), 'sallyport-loose-'));
+        try {
+          const path = join(folder, '_card.json');
+          writeFileSync(path, '{ "version": 1, "titel": "Loose" }');
+          await steps.open({ path });
+          const end = performance.now() + 40_000;
+          while (!steps.diagnostics({ path }).some(({ message }) => message.includes('titel'))) {
+            assert.ok(performance.now() < end, 'no diagnostic came');
+            await new Promise((resolve) => setTimeout(resolve, 50));
+          }
+          assert.equal(steps.enginePids().length, 1);
+        } finally {
+          rmSync(folder, { recursive: true, force: true });
+        }
       });
     });
   });

@@ -49,6 +49,14 @@ export const steps = {
     );
     return lenses.map((lens) => lens.command?.title ?? '');
   },
+  /** The names at the top of a document's outline, from every provider. */
+  outline: async ({ path }: { path: string }) => {
+    const symbols = await vscode.commands.executeCommand<vscode.DocumentSymbol[] | undefined>(
+      'vscode.executeDocumentSymbolProvider',
+      vscode.Uri.file(path),
+    );
+    return (symbols ?? []).map((each) => each.name);
+  },
   activeText: () => {
     const document = vscode.window.activeTextEditor?.document;
     return document

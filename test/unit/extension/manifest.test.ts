@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { cardFile, projectFile } from '../../../language-server/src/project/findCards.ts';
+import { manifestLanguage } from '../../../protocol/src/manifestLanguage.ts';
 import { commandIds, contextKeys, viewIds } from '../../../extension/src/commandIds.ts';
 import { settingSchemas } from '../../../extension/src/settings.ts';
 
@@ -27,7 +29,16 @@ const manifestSchema = z.object({
     configuration: z.object({
       properties: z.record(z.string(), z.object({ default: z.unknown(), scope: z.string() })),
     }),
-    jsonValidation: z.array(z.object({ fileMatch: z.string(), url: z.string() })),
+    languages: z.array(
+      z.object({
+        id: z.string(),
+        filenames: z.array(z.string()),
+        configuration: z.string(),
+        icon: z.object({ light: z.string(), dark: z.string() }),
+      }),
+    ),
+    grammars: z.array(z.object({ language: z.string(), scopeName: z.string(), path: z.string() })),
+    configurationDefaults: z.record(z.string(), z.unknown()),
     walkthroughs: z.array(
       z.object({
         steps: z.array(
@@ -63,6 +74,18 @@ describe('the manifest and the code', () => {
       assert.equal(schema.parse(undefined), property.default, name);
       assert.equal(property.scope, 'application', name);
     }
+  });
+
+  it('name the same language for the same two files', () => {
+    const [language] = contributes.languages;
+    assert.equal(contributes.languages.length, 1);
+    assert.equal(language?.id, manifestLanguage);
+    assert.deepEqual(language.filenames, [projectFile, cardFile]);
+    assert.deepEqual(
+      contributes.grammars.map((each) => each.language),
+      [manifestLanguage],
+    );
+    assert.deepEqual(Object.keys(contributes.configurationDefaults), [`[${manifestLanguage}]`]);
   });
 
   it('name the same context keys', () => {
@@ -127,7 +150,8 @@ describe('the manifest', () => {
     const files = [
       manifest.icon,
       ...Object.values(contributes.views).flatMap((views) => views.map((view) => view.icon)),
-      ...contributes.jsonValidation.map((each) => each.url),
+      ...contributes.languages.flatMap((each) => [each.configuration, each.icon.light, each.icon.dark]),
+      ...contributes.grammars.map((each) => each.path),
       ...contributes.walkthroughs.flatMap((each) => each.steps.map((step) => step.media.svg)),
     ];
     for (const file of files) assert.ok(existsSync(join(root, file)), file);

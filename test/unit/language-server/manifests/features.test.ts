@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { MarkupContent } from 'vscode-languageserver';
+import type { FormattingOptions, MarkupContent } from 'vscode-languageserver';
+import fc from 'fast-check';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { codeLenses } from '../../../../language-server/src/manifests/codeLenses.ts';
 import { completion } from '../../../../language-server/src/manifests/completion.ts';
+import { formatting } from '../../../../language-server/src/manifests/formatting.ts';
 import { hover } from '../../../../language-server/src/manifests/hover.ts';
 import { definition, documentLinks } from '../../../../language-server/src/manifests/links.ts';
 import {
@@ -41,19 +43,15 @@ describe('language features', () => {
   });
 
   /** The context of a text with `|` at the cursor, which is taken out. */
-  function at(
-    card: string,
-    marked: string,
-    knowsSchema = false,
-  ): { context: ManifestContext; offset: number } {
+  function at(card: string, marked: string): { context: ManifestContext; offset: number } {
     const offset = marked.indexOf('|');
     const text = marked.replace('|', '');
-    const context = manifestContext(pathOf(card), text, state, knowsSchema);
+    const context = manifestContext(pathOf(card), text, state);
     assert.ok(context);
     return { context, offset };
   }
-  const labels = (card: string, marked: string, knowsSchema = false) => {
-    const { context, offset } = at(card, marked, knowsSchema);
+  const labels = (card: string, marked: string) => {
+    const { context, offset } = at(card, marked);
     return completion(context, offset).items.map((item) => item.label);
   };
   /** The text after the first proposal with a label is taken. */
@@ -115,12 +113,60 @@ describe('language features', () => {
     );
   });
 
-  it('leaves to an editor that knows the schema what the schema says', () => {
-    assert.deepEqual(labels('show', '{ | }', true), []);
-    assert.deepEqual(labels('show', '{ "runtime": "|" }', true), []);
-    assert.deepEqual(labels('show', '{ "entry": "|" }', true), ['main.py']);
-    const { context, offset } = at('show', '{ "ver|sion": 1 }', true);
-    assert.equal(hover(context, offset), undefined);
+  /** A text after its own formatting, as a whole or from `|` to the end. */
+  const formatted = (marked: string, options: Partial<FormattingOptions> = {}) => {
+    const { context, offset } = at('show', marked);
+    const edits = formatting(
+      context,
+      { tabSize: 2, insertSpaces: true, ...options },
+      offset < 0 ? undefined : { start: offset, end: context.text.length },
+    );
+    return TextDocument.applyEdits(TextDocument.create('file:///x', 'json', 1, context.text), edits);
+  };
+
+  it('lays a manifest out, with the line ends and the indent of the editor [MAN-13]', () => {
+    assert.equal(formatted('{"a":1,\n"b":[ 1,2 ]}'), '{\n  "a": 1,\n  "b": [\n    1,\n    2\n  ]\n}');
+    assert.equal(
+      formatted('{"a":1,\r\n"b":{}}', { insertSpaces: false }),
+      '{\r\n\t"a": 1,\r\n\t"b": {}\r\n}',
+    );
+    assert.equal(formatted('{}', { insertFinalNewline: true }), '{}\n');
+    assert.equal(formatted('{"a":  1,\n|  "b":  2}'), '{"a":  1,\n  "b": 2\n}');
+    assert.equal(formatted(''), '');
+  });
+
+  it('changes nothing but white space, in a broken text as well [MAN-13]', () => {
+    const bare = (text: string) => text.replace(/\s/g, '');
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value).replaceAll('|', '');
+        assert.deepEqual(JSON.parse(formatted(text)), JSON.parse(text));
+      }),
+    );
+    fc.assert(
+      fc.property(
+        fc.string({
+          unit: fc.constantFrom(
+            '{',
+            '}',
+            '[',
+            ']',
+            '"',
+            ',',
+            ':',
+            ' ',
+            '\n',
+            '\r\n',
+            'a',
+            '1',
+            '/',
+            '*',
+            '\\',
+          ),
+        }),
+        (text) => assert.equal(bare(formatted(text)), bare(text)),
+      ),
+    );
   });
 
   const hoverText = (card: string, marked: string) => {
@@ -229,9 +275,9 @@ describe('language features', () => {
     const lens = codeLenses(context, { status, waiting: 0 })[1]?.command;
     assert.equal(lens?.title, 'Last run: failed, 1.5 s');
     assert.deepEqual(lens.arguments, [{ root: temporary(), card: 'show', runId: 'r1' }]);
-    const loose = manifestContext('/elsewhere/_card.json', '{}', undefined, false);
+    const loose = manifestContext('/elsewhere/_card.json', '{}', undefined);
     assert.deepEqual(loose && codeLenses(loose, undefined), []);
-    const project = manifestContext(join(temporary(), 'sallyport.json'), '{}', state, false);
+    const project = manifestContext(join(temporary(), 'sallyport.json'), '{}', state);
     assert.deepEqual(project && codeLenses(project, undefined).map((each) => each.command?.command), [
       'sallyport.runProject',
       'sallyport.openCanvas',
