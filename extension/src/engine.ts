@@ -1,5 +1,5 @@
 import type { ParamsOf, RequestHandlers, ResultOf } from '../../protocol/src/contract.ts';
-import type { engineHeard, engineRequests, personRequests } from './engineContract.ts';
+import type { engineHeard, engineRequests, personRequests } from '../../protocol/src/engineContract.ts';
 import type { Disposable } from './disposable.ts';
 
 type Requests = typeof engineRequests;

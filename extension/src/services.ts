@@ -6,7 +6,7 @@ import { PermissionReviewer } from './approvals/reviewPermissions.ts';
 import { CommandRegistry } from './commandRegistry.ts';
 import { Reports } from './documents/reports.ts';
 import { EngineClient, type OpenConnection } from './engineClient.ts';
-import { engineHeard, personRequests } from './engineContract.ts';
+import { engineHeard, personRequests } from '../../protocol/src/engineContract.ts';
 import { createLog, type Log } from './log.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { ProjectPicker } from './project/pickProject.ts';

@@ -311,7 +311,7 @@ export const agentNotifications = {
 } as const;
 
 export const agentEvents = {
-  /** Rows that are new or changed; `text` appends to the streaming answer of row `seq`. */
+  /** Rows that are new or changed; `text` appends, after those, to the streaming answer of row `seq` at UTF-16 offset `at`. */
   'conversation/delta': notification(
     z.strictObject({
       id: z.string(),
@@ -325,7 +325,11 @@ export const agentEvents = {
 
 /** What the extension answers to the engine: it makes every request to a provider itself and adds the key. */
 export const providerRequests = {
-  /** `path` is below the connection's saved address; `headers` are of a short list and never hold a credential. */
+  /**
+   * `path` is below the connection's saved address, without a slash before it (`messages`, `responses`,
+   * `chat/completions`, `chat`): the address holds the API's own prefix (`/v1`, `/api`). `headers` are of a short list
+   * and never hold a credential. Rejects with `closed` or `timeout` where the other end can't be reached.
+   */
   'provider/open': request(
     z.strictObject({
       connection: z.string(),
@@ -343,7 +347,10 @@ export const providerRequests = {
     { timeoutMs: 0 },
   ),
   'provider/close': request(z.strictObject({ stream: z.string() }), z.null()),
-  /** VS Code's own models: messages and tools as JSON text (shape: language-server/src/agent/vscodeModel.ts). */
+  /**
+   * VS Code's own models: messages and tools as JSON text (`VscodeModelRequest` of
+   * language-server/src/agent/providers/vscodeModel.ts). `provider/close` ends such a stream too.
+   */
   'lm/open': request(
     z.strictObject({ model: z.string(), request: z.string() }),
     z.strictObject({ stream: z.string() }),

@@ -1,11 +1,8 @@
-import {
-  agentEvents,
-  agentNotifications,
-  agentRequests,
-  providerRequests,
-} from '../../protocol/src/agent.ts';
-import { engineEvents, engineSide } from '../../protocol/src/engine.ts';
-import { gateEvents, gateRequests } from '../../protocol/src/gate.ts';
+import { agentEvents, agentNotifications, agentRequests, providerRequests } from './agent.ts';
+import { engineEvents, engineSide } from './engine.ts';
+import { gateEvents, gateRequests } from './gate.ts';
+
+/** The whole boundary between extension and engine, from the contracts of its areas. */
 
 /** Everything that the extension asks of the engine. */
 export const engineRequests = { ...engineSide.requests, ...gateRequests, ...agentRequests } as const;
