@@ -25,6 +25,8 @@ export interface Store {
   readonly setAside: SetAside | null;
   /** Ends what engines that are gone left unfinished, and what was abandoned. Returns the number of runs. */
   recover(): number;
+  /** True while the engine of this id lives; false where it ended in whatever way. */
+  isAlive(engine: string): boolean;
   /** Gives up a run of this engine whose end could not be stored: the next `recover` stores it. */
   abandon(seq: number): void;
   close(): void;
@@ -57,6 +59,11 @@ export function openStore(home: Home, now: () => number = Date.now): Store {
     cursors: new Cursors(),
     setAside,
     recover,
+    isAlive: (engine) => {
+      if (lease.isHeld(engine)) return true;
+      lease.forget(engine);
+      return false;
+    },
     abandon: (seq) => void abandoned.add(seq),
     close: () => {
       database.run('delete from engines where id = ?', engineId);

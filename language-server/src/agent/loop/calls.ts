@@ -1,5 +1,6 @@
 import { showHidden } from '../../../../protocol/src/text.ts';
 import type { Gate } from '../../gate/gate.ts';
+import type { Catalog } from '../catalog.ts';
 import type { StoredConversation } from '../conversations/conversationRecords.ts';
 import { prepareCall, runTool, type CallResult } from '../tools/runTool.ts';
 import type { CallContext, Tool } from '../tools/tool.ts';
@@ -7,7 +8,7 @@ import type { AnswerRows, RowedCall } from './answerRows.ts';
 
 export interface CallParts {
   readonly gate: Gate;
-  readonly tools: readonly Tool[];
+  readonly catalog: Catalog;
 }
 
 /** Waiting shorter than this is not a person's. */
@@ -15,7 +16,7 @@ const toldMs = 500;
 
 /** Runs the calls of one whole answer, in order, each through the gate. `title` names the turn in the undo history. */
 export async function runCalls(
-  { gate, tools }: CallParts,
+  { gate, catalog }: CallParts,
   conversation: StoredConversation,
   rows: AnswerRows,
   title: string,
@@ -34,7 +35,7 @@ export async function runCalls(
       continue;
     }
     seen.add(rowed.call.id);
-    const tool = tools.find(({ name }) => name === rowed.call.name);
+    const tool = catalog.find(rowed.call.name);
     if (!tool) {
       refuse(rows, rowed, `Not run: there is no tool named ${JSON.stringify(rowed.call.name)}.`, 'failed');
       continue;

@@ -9,7 +9,7 @@ import type { Transcript } from '../conversations/transcript.ts';
 import { failureText, ProviderFailure, retryText, toFailure } from '../providers/failures.ts';
 import type { ConnectedModel } from '../providers/models.ts';
 import type { ModelTool, Prompt } from '../providers/model.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { Catalog } from '../catalog.ts';
 import type { Answer, AnswerListener } from './answer.ts';
 import { AnswerRows, type RowedCall } from './answerRows.ts';
 import { refuseCalls, runCalls } from './calls.ts';
@@ -27,7 +27,7 @@ export interface TurnParts extends RequestParts {
   readonly conversations: ConversationRecords;
   readonly items: ItemRecords;
   readonly transcript: Transcript;
-  readonly tools: () => readonly Tool[];
+  readonly catalog: Catalog;
   readonly connection: (id: string) => Connection | undefined;
   /** True where the person switched on the search of the provider. */
   readonly webSearch: () => boolean;
@@ -167,9 +167,9 @@ export class Turn {
   }
 
   async #runCalls(rows: AnswerRows): Promise<void> {
-    const { gate, tools } = this.#parts;
+    const { gate, catalog } = this.#parts;
     await runCalls(
-      { gate, tools: tools() },
+      { gate, catalog },
       this.#conversation(),
       rows,
       this.#title,
@@ -198,7 +198,7 @@ export class Turn {
       return made;
     };
     const tools = ({ webSearch }: ConnectedModel) => [
-      ...offeredTools(this.#parts.tools(), conversation.mode),
+      ...offeredTools(this.#parts.catalog, conversation.mode),
       ...(webSearch && this.#parts.webSearch() ? [webSearch] : []),
     ];
     let written = '';
