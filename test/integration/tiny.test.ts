@@ -140,7 +140,7 @@ describe('a window with a project', () => {
   it('[MAN-14] colours a manifest as JSON, under the name of its own language', async () => {
     const { window, folder } = used();
     await window.host('open', { path: join(folder, 'cards/hello/_card.json') });
-    await window.statusBar().getByText('Sallyport Manifest').waitFor();
+    await window.page.locator('.statusbar').getByText('Sallyport Manifest').waitFor();
     const line = window.page.locator('.monaco-editor .view-line', { hasText: '"title"' }).first();
     await line.waitFor();
     const colours = await window.until('the colours', async () => {
