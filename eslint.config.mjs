@@ -93,9 +93,11 @@ export default tseslint.config(
   onlyPackages('protocol', ['zod/mini'], { allowNode: false }),
   onlyPackages('remote-agent', [], { allowNode: true }),
   onlyPackages('sandbox-worker', ['quickjs-emscripten', '@jitl/'], { allowNode: true }),
-  onlyPackages('language-server', ['vscode-languageserver', 'vscode-jsonrpc', 'jsonc-parser', 'zod/mini'], {
-    allowNode: true,
-  }),
+  onlyPackages(
+    'language-server',
+    ['vscode-languageserver', 'vscode-jsonrpc', 'jsonc-parser', 'zod/mini', 'just-bash'],
+    { allowNode: true },
+  ),
   onlyPackages('extension', ['vscode$', 'vscode-languageclient', 'zod/mini'], { allowNode: true }),
   onlyPackages(
     'webviews',

@@ -45,6 +45,20 @@ const languageClientApart = {
   },
 };
 
+/**
+ * What just-bash brings and the shell never reaches: its own HTTP client (requests go to the engine), its database,
+ * JavaScript and HTML commands, and compressors that need native code.
+ */
+const shellLeavesOut = {
+  name: 'shell-leaves-out',
+  setup({ onResolve, onLoad }) {
+    const unused = /^(undici|turndown|sql\.js|quickjs-emscripten|@mongodb-js\/zstd|node-liblzma)$/;
+    onResolve({ filter: unused }, ({ path }) => ({ path, namespace: 'left-out' }));
+    onResolve({ filter: /^\.\/(.*\/)?undici-[A-Z0-9]+\.js$/ }, () => ({ path: 'undici', namespace: 'left-out' }));
+    onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = {};', loader: 'js' }));
+  },
+};
+
 /** One entry a target: name, esbuild options. The names are the files of dist/. */
 export const targets = [
   {
@@ -75,6 +89,14 @@ export const targets = [
   },
   {
     ...nodeTarget,
+    entryPoints: { 'shell-worker': 'language-server/src/agent/shell/shellWorker.ts' },
+    format: 'esm',
+    outExtension: { '.js': '.mjs' },
+    banner: requireBanner,
+    plugins: [shellLeavesOut],
+  },
+  {
+    ...nodeTarget,
     entryPoints: { 'remote-agent': 'remote-agent/src/main.ts' },
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
@@ -87,6 +109,7 @@ export const targets = [
       'webviews/canvas': 'webviews/src/canvas/main.tsx',
       'webviews/run': 'webviews/src/run/main.tsx',
       'webviews/page': 'webviews/src/page/main.ts',
+      'webviews/workbench': 'webviews/src/workbench/main.tsx',
     },
   },
   {

@@ -46,6 +46,10 @@ export const jobLimits = z.strictObject({
 });
 export type JobLimits = z.infer<typeof jobLimits>;
 
+/** A folder or file of the project that the job must not see, relative to it with `/`. It is there. */
+export const hiddenPath = z.strictObject({ path: z.string(), kind: z.enum(['file', 'directory']) });
+export type HiddenPath = z.infer<typeof hiddenPath>;
+
 /** What a job may reach, already reviewed by a person. The defaults of every field are the closed ones. */
 export const jobAccess = z.strictObject({
   network: z.discriminatedUnion('kind', [
@@ -55,8 +59,10 @@ export const jobAccess = z.strictObject({
   ]),
   /** Absolute folders of this machine shown at /host/<name>. */
   hostFolders: z.array(z.strictObject({ path: z.string(), name: z.string(), write: z.boolean() })),
-  /** The project's folder, shown read-only at /project: only for `sandbox: false`. */
+  /** The project's folder, shown read-only at /project: only for `sandbox: false` and `project_shell`. */
   projectRoot: z.optional(z.string()),
+  /** What of the project is covered by nothing; only together with `projectRoot`. */
+  projectHidden: z.optional(z.array(hiddenPath)),
 });
 export type JobAccess = z.infer<typeof jobAccess>;
 

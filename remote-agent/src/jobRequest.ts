@@ -3,8 +3,10 @@ import path from 'node:path';
 import { UserError } from '../../protocol/src/errors.ts';
 import { defaultCardLimits } from '../../protocol/src/limits.ts';
 import { idPattern } from '../../protocol/src/manifests.ts';
-import type { JobSpec } from '../../protocol/src/runner.ts';
+import type { HiddenPath, JobSpec } from '../../protocol/src/runner.ts';
 import type { FileOwner } from './files/materialize.ts';
+import { showName, treePathFault } from './files/treePath.ts';
+import type { Mask } from './isolation/bubblewrap.ts';
 import type { Mount, SandboxRequest } from './isolation/bubblewrapSandboxes.ts';
 
 /**
@@ -12,7 +14,7 @@ import type { Mount, SandboxRequest } from './isolation/bubblewrapSandboxes.ts';
  * no grant can reach: the stored results and the folders of other jobs. Throws `unsafe-path`.
  */
 export function sandboxRequest(job: JobSpec, privateFolders: readonly string[]): SandboxRequest {
-  const { network, hostFolders, projectRoot } = job.access;
+  const { network, hostFolders, projectRoot, projectHidden = [] } = job.access;
   const mounts = hostFolders.map(({ path: folder, name, write }): Mount => {
     if (!idPattern.test(name)) throw new UserError('unsafe-path', `Not the name of a folder: ${name}`);
     return { path: folder, target: `/host/${name}`, write };
@@ -23,9 +25,18 @@ export function sandboxRequest(job: JobSpec, privateFolders: readonly string[]):
     network: network.kind === 'none' ? 'none' : network.kind === 'hosts' ? 'bridge' : 'all',
     limits: job.limits,
     mounts,
+    ...(projectHidden.length === 0 ? {} : { masks: masksOf(projectRoot, projectHidden) }),
     environment: {},
     user: writerOf(mounts),
   };
+}
+
+function masksOf(projectRoot: string | undefined, hidden: readonly HiddenPath[]): Mask[] {
+  return hidden.map(({ path: hiddenPath, kind }) => {
+    const fault = projectRoot === undefined ? 'is in no project' : treePathFault(hiddenPath);
+    if (fault !== undefined) throw new UserError('unsafe-path', `${showName(hiddenPath)} ${fault}`);
+    return { target: `/project/${hiddenPath}`, kind };
+  });
 }
 
 /**

@@ -5,6 +5,12 @@ export interface Bind {
   readonly write: boolean;
 }
 
+/** A path inside that is covered, so that what is there is not seen: an empty folder, or a file that can't be read. */
+export interface Mask {
+  readonly target: string;
+  readonly kind: 'file' | 'directory';
+}
+
 /** A top-level name that the sandbox needs beside /usr: a link on systems that merged them, else a folder. */
 export type SystemEntry =
   | { readonly kind: 'link'; readonly path: string; readonly to: string }
@@ -15,6 +21,8 @@ export interface SandboxSpec {
   readonly network: 'own' | 'host';
   readonly system: readonly SystemEntry[];
   readonly binds: readonly Bind[];
+  /** Put over what the binds show. */
+  readonly masks?: readonly Mask[];
   /** Links inside: path → target. */
   readonly links: Readonly<Record<string, string>>;
   /** Folders in memory: path → largest size. The only places that can be written besides binds with `write`. */
@@ -53,6 +61,7 @@ export function sandboxArguments(spec: SandboxSpec): string[] {
     ...['--remount-ro', '/dev'],
     ...Object.entries(spec.memoryFolders).flatMap(([path, bytes]) => memoryFolder(path, bytes)),
     ...spec.binds.flatMap(bindArguments),
+    ...(spec.masks ?? []).flatMap(maskArguments),
     ...Object.entries(spec.links).flatMap(([path, target]) => ['--symlink', target, path]),
     ...['--chdir', spec.workingFolder, '--remount-ro', '/'],
     ...(spec.seccompDescriptor === undefined ? [] : ['--seccomp', String(spec.seccompDescriptor)]),
@@ -68,4 +77,11 @@ function memoryFolder(path: string, bytes: number): string[] {
 
 function bindArguments(bind: Bind): string[] {
   return [bind.write ? '--bind-fd' : '--ro-bind-fd', String(bind.descriptor), bind.target];
+}
+
+const maskBytes = 4096;
+
+function maskArguments({ target, kind }: Mask): string[] {
+  if (kind === 'file') return ['--ro-bind', '/dev/null', target];
+  return [...memoryFolder(target, maskBytes), '--remount-ro', target];
 }

@@ -5,7 +5,7 @@ import type { FileOwner } from '../files/materialize.ts';
 import { isOutputInMemory, outputBytes, scratchBytes } from '../limits.ts';
 import { removeFolder } from '../runnerFolder.ts';
 import { makeStageFolders, type StagedJob } from '../stage.ts';
-import { sandboxArguments, type SystemEntry } from './bubblewrap.ts';
+import { sandboxArguments, type Mask, type SystemEntry } from './bubblewrap.ts';
 import { initDescriptors, type Preparation } from './initScript.ts';
 import { keepNamespace } from './keeper.ts';
 import { openSandbox, pipeOf, type Sandbox } from './sandbox.ts';
@@ -27,6 +27,8 @@ export interface SandboxRequest {
   readonly limits: Pick<JobLimits, 'outputMB'>;
   /** Folders that the person granted, and what a helper inside needs. */
   readonly mounts: readonly Mount[];
+  /** What of the mounts is covered. */
+  readonly masks?: readonly Mask[];
   readonly environment: Readonly<Record<string, string>>;
   /** What runs inside first, with a channel to this process. */
   readonly bridge?: Bridge;
@@ -133,6 +135,7 @@ function spawnBubblewrap(
       network: request.network === 'all' ? 'host' : 'own',
       system: place.system,
       binds: mounts.map(({ path, target, write }) => ({ descriptor: open(path), target, write })),
+      masks: request.masks ?? [],
       links: place.links,
       memoryFolders: {
         ...scratchBytes,
