@@ -28,6 +28,8 @@ export const proxyEnvironment: Readonly<Record<string, string>> = {
   NO_PROXY: '',
   no_proxy: '',
   NODE_USE_ENV_PROXY: '1',
+  /** For a Node that does not know the line above. */
+  NODE_OPTIONS: '--require=/sallyport/nodeProxy.cjs',
 };
 
 /** For the bridge alone: the card must get neither the variables nor the descriptor. */
