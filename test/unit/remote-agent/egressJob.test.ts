@@ -142,10 +142,14 @@ describe('a job with a host list', () => {
       other: `http://${other}/`,
     });
     assert.deepEqual(answers, ['listed', 'secure', 'listed', 'secure', 'no way', 'no way'], report.stderr);
-    assert.deepEqual(
-      report.egress.map(({ verdict }) => verdict).sort(),
-      ['allowed', 'allowed', 'allowed', 'allowed', 'refused', 'refused'],
-    );
+    assert.deepEqual(report.egress.map(({ verdict }) => verdict).sort(), [
+      'allowed',
+      'allowed',
+      'allowed',
+      'allowed',
+      'refused',
+      'refused',
+    ]);
   });
 
   it('[EGRESS-01] reaches nothing with an empty list', async () => {
