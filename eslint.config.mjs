@@ -95,7 +95,16 @@ export default tseslint.config(
   onlyPackages('sandbox-worker', ['quickjs-emscripten', '@jitl/'], { allowNode: true }),
   onlyPackages(
     'language-server',
-    ['vscode-languageserver', 'vscode-jsonrpc', 'jsonc-parser', 'zod/mini', 'just-bash'],
+    [
+      'vscode-languageserver',
+      'vscode-jsonrpc',
+      'jsonc-parser',
+      'zod/mini',
+      'just-bash',
+      'ai$',
+      '@ai-sdk/',
+      'ollama-ai-provider-v2',
+    ],
     { allowNode: true },
   ),
   onlyPackages('extension', ['vscode$', 'vscode-languageclient', 'zod/mini'], { allowNode: true }),

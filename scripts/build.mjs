@@ -35,15 +35,15 @@ const requireBanner = {
   js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);",
 };
 
-/** vscode-languageclient is most of the extension: a file of its own, read when the engine is first needed. */
-const languageClientApart = {
-  name: 'language-client-apart',
+/** What `file` imports is a file of its own beside the one that imports it, read when it is first needed. */
+const apart = (file, built) => ({
+  name: `${built} apart`,
   setup({ onResolve }) {
-    onResolve({ filter: /\/languageClientConnection\.ts$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: './languageClient.cjs', external: true } : undefined,
+    onResolve({ filter: new RegExp(`/${file}\\.ts$`) }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: `./${built}`, external: true } : undefined,
     );
   },
-};
+});
 
 /**
  * What just-bash brings and the shell never reaches: its own HTTP client (requests go to the engine), its database,
@@ -54,8 +54,14 @@ const shellLeavesOut = {
   setup({ onResolve, onLoad }) {
     const unused = /^(undici|turndown|sql\.js|quickjs-emscripten|@mongodb-js\/zstd|node-liblzma)$/;
     onResolve({ filter: unused }, ({ path }) => ({ path, namespace: 'left-out' }));
-    onResolve({ filter: /^\.\/(.*\/)?undici-[A-Z0-9]+\.js$/ }, () => ({ path: 'undici', namespace: 'left-out' }));
-    onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = {};', loader: 'js' }));
+    onResolve({ filter: /^\.\/(.*\/)?undici-[A-Z0-9]+\.js$/ }, () => ({
+      path: 'undici',
+      namespace: 'left-out',
+    }));
+    onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
+      contents: 'module.exports = {};',
+      loader: 'js',
+    }));
   },
 };
 
@@ -69,16 +75,31 @@ export const targets = [
     },
     format: 'cjs',
     external: ['vscode'],
-    plugins: [languageClientApart],
+    // vscode-languageclient is most of the extension.
+    plugins: [apart('languageClientConnection', 'languageClient.cjs')],
     outExtension: { '.js': '.cjs' },
   },
   {
     ...nodeTarget,
     entryPoints: { engine: 'language-server/src/main.ts', cli: 'language-server/src/cli.ts' },
     format: 'esm',
+    // What is imported when it is first needed stays in a file of its own until then.
+    splitting: true,
+    chunkNames: 'engine-[name]-[hash]',
+    // The providers bring the whole of zod, which would end in what the engine reads at its start.
+    plugins: [apart('providerPackages', 'providers.mjs')],
     outExtension: { '.js': '.mjs' },
     banner: requireBanner,
     target: 'node22',
+  },
+  {
+    ...nodeTarget,
+    entryPoints: { providers: 'language-server/src/agent/providers/providerPackages.ts' },
+    format: 'esm',
+    splitting: true,
+    chunkNames: 'providers-[name]-[hash]',
+    outExtension: { '.js': '.mjs' },
+    banner: requireBanner,
   },
   {
     ...nodeTarget,

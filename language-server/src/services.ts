@@ -1,10 +1,15 @@
 import { homedir, availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { agentRequests } from '../../protocol/src/agent.ts';
 import type { ParamsOf, RequestHandlers } from '../../protocol/src/contract.ts';
-import type { CardStatus, engineEvents, engineSide } from '../../protocol/src/engine.ts';
+import type { CardStatus } from '../../protocol/src/engine.ts';
+import type { engineHeard, engineRequests, engineTold } from '../../protocol/src/engineContract.ts';
 import { errorMessage, UserError } from '../../protocol/src/errors.ts';
+import { gateRequests } from '../../protocol/src/gate.ts';
 import { limits } from '../../protocol/src/limits.ts';
 import { createBlobStore, type BlobStore } from '../../remote-agent/src/files/blobStore.ts';
+import type { AgentHandlers, AgentServices, AgentServicesOptions } from './agent/agentServices.ts';
+import type { PersonSide } from './agent/providers/personSide.ts';
 import { doctorReport } from './doctor.ts';
 import { spawnRunner } from './environment.ts';
 import { Consents } from './permissions/consents.ts';
@@ -13,7 +18,7 @@ import { projectScope } from './project/scope.ts';
 import { createLocalRunner, type LocalRunner } from './runners/local.ts';
 import { createQuickjsRunner } from './runners/quickjs.ts';
 import type { CardRunner } from './runners/cardRunner.ts';
-import { createCodeCapture } from './runs/captureCode.ts';
+import { createCodeCapture, type CodeCapture } from './runs/captureCode.ts';
 import { History } from './runs/history.ts';
 import { createPlace } from './runs/place.ts';
 import { toProjectView } from './runs/projectView.ts';
@@ -24,7 +29,8 @@ import { markDamaged } from './store/openDatabase.ts';
 import { isDamage } from './store/sqliteErrors.ts';
 import { openStore, type Store } from './store/store.ts';
 
-type Events = (typeof engineEvents)['notifications'];
+type Events = typeof engineHeard;
+type Connections = ParamsOf<(typeof engineTold)['connections/set']>;
 
 /** Tells the person's side. */
 export type Notify = <M extends keyof Events>(method: M, params: ParamsOf<Events[M]>) => void;
@@ -37,6 +43,8 @@ export interface EngineServicesOptions {
   /** The folder that holds the built programs: `remote-agent.cjs`, `sandbox-worker.mjs`, `quickjs.wasm`, … */
   readonly programs: string;
   readonly notify: Notify;
+  /** Absent where there is no extension: then no model can be asked, and no person. */
+  readonly person?: PersonSide;
   /** What goes wrong without failing anything that was asked for. */
   readonly onProblem: (problem: string) => void;
   /** Replaced in tests. */
@@ -44,14 +52,18 @@ export interface EngineServicesOptions {
   readonly createJsRunner?: (blobs: BlobStore) => CardRunner;
   readonly parallel?: number;
   readonly blobStoreBytes?: number;
+  readonly historyBytes?: number;
   readonly now?: () => number;
   readonly scopeOf?: (root: string) => string | null;
+  readonly createTools?: AgentServicesOptions['createTools'];
 }
 
 export interface EngineServices {
   /** A handler for every request of the contract. */
-  readonly handlers: RequestHandlers<(typeof engineSide)['requests']>;
+  readonly handlers: RequestHandlers<typeof engineRequests>;
   setTrusted(trusted: boolean): void;
+  /** The connections to models that a person has made. */
+  setConnections(connections: Connections): void;
   /** Where a card stands in its latest run, for code lenses; null for none. Does not make a home that is not there. */
   cardStatus(root: string, card: string): CardStatus | null;
   /** Starts the runner beside what is done next: a run of sealed cards will need it. */
@@ -70,6 +82,7 @@ interface Opened {
   readonly jsRunner: CardRunner;
   readonly runs: Runs;
   readonly history: History;
+  readonly code: CodeCapture;
 }
 
 /** Composes the engine's services. The store, the runner and the QuickJS pool are opened on first need. */
@@ -122,11 +135,12 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     };
     const jsRunner =
       options.createJsRunner?.(blobs) ?? createQuickjsRunner({ blobs, files: jsFiles, maxJobs: parallel });
+    const code = createCodeCapture(blobs, store.results);
     const runs = new Runs({
       store,
       blobs,
       projects,
-      code: createCodeCapture(blobs, store.results),
+      code,
       accepted: (root) => consents.accepted(root),
       isTrusted,
       projectKey,
@@ -145,7 +159,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         problem,
       },
     });
-    opened = { store, blobs, runner, jsRunner, runs, history: new History(store, runs) };
+    opened = { store, blobs, runner, jsRunner, runs, history: new History(store, runs), code };
     return opened;
   };
 
@@ -188,7 +202,74 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     return cleanStore(store.database, blobs, chosen);
   };
 
+  let connections: Connections = { connections: [], webSearch: false, shellInternet: false };
+  let agent: Promise<AgentServices> | undefined;
+  /** The agent's part is read and composed when it is first asked for something. A start that failed is tried again. */
+  const openAgent = (): Promise<AgentServices> => {
+    agent ??= startAgent().catch((error: unknown) => {
+      agent = undefined;
+      throw error;
+    });
+    return agent;
+  };
+  const startAgent = async () => {
+    const { store, history } = open();
+    const [{ createAgentServices }, { createAgentTools, listsOf }] = await Promise.all([
+      import('./agent/agentServices.ts'),
+      import('./agent/agentTools.ts'),
+    ]);
+    const services = createAgentServices({
+      store,
+      historyBlobs: createBlobStore(store.home.history),
+      historyBytes: options.historyBytes ?? limits.historyBytes,
+      projects,
+      scopeOf,
+      isTrusted,
+      person: options.person ?? nobody,
+      notify,
+      onProblem: problem,
+      createTools:
+        options.createTools ??
+        ((materials) =>
+          createAgentTools(
+            {
+              runs: {
+                projects,
+                open,
+                review: (root) => consents.review(root),
+                projectKey,
+                scheduler: { setTimer },
+              },
+              record: ({ root, principal }, record) =>
+                store.egress.appendOf(principal, projectKey(root), record),
+              now,
+            },
+            materials,
+          )),
+      toolLists: listsOf,
+      mentionSources: {
+        card: (root, card) => {
+          const found = projects.get(root).cards.get(card);
+          if (!found?.manifest) throw new UserError('not-found', `there is no sound card ${card}`, { card });
+          return JSON.stringify(found.manifest, undefined, 2);
+        },
+        run: (_, runId) => JSON.stringify(history.view(runId), undefined, 1),
+      },
+      clock: { now, monotonic: () => performance.now(), setTimer },
+    });
+    services.setConnections(connections);
+    return services;
+  };
+  const agentHandlers = Object.fromEntries(
+    Object.keys({ ...agentRequests, ...gateRequests }).map((method) => [
+      method,
+      async (params: never, signal: AbortSignal) =>
+        (await openAgent()).handlers[method as keyof AgentHandlers](params, signal),
+    ]),
+  ) as unknown as AgentHandlers;
+
   const handlers: EngineServices['handlers'] = {
+    ...agentHandlers,
     'project/list': () => projects.list().map(({ root }) => viewOf(root)),
     'project/get': ({ root }) => viewOf(root),
     'run/start': async ({ root, ...chosen }) => ({ runId: await open().runs.start(root, chosen) }),
@@ -230,6 +311,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
 
   const close = async () => {
     if (!opened) return;
+    await (await agent?.catch(() => undefined))?.dispose();
     const { runs, runner, jsRunner, store } = opened;
     await runs.dispose();
     await Promise.all([runner.dispose(), jsRunner.dispose()]);
@@ -241,6 +323,10 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     setTrusted: (value) => {
       trusted = value;
       for (const { root } of projects.list()) notify('project/changed', { root });
+    },
+    setConnections: (params) => {
+      connections = params;
+      agent?.then((services) => services.setConnections(params)).catch(() => undefined);
     },
     cardStatus: (root, card) => (opened || hasHome(options.home) ? statusOf(root, card) : null),
     warmUp: () =>
@@ -258,3 +344,12 @@ const dayMs = 24 * 60 * 60 * 1000;
 const cleanLookMs = 10 * 60 * 1000;
 /** A message has a largest size; a project may have many cards. */
 const cardsPerDelta = 1000;
+
+const nobody: PersonSide = {
+  ask: () => Promise.reject(new UserError('closed', 'Nobody is there to ask: this needs the extension')),
+};
+
+function setTimer(run: () => void, ms: number): () => void {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
+}

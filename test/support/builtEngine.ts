@@ -22,13 +22,10 @@ export async function buildEngine(): Promise<{ readonly file: string; dispose():
   const target = targets.find((each) => each.entryPoints && 'engine' in each.entryPoints);
   if (!target) throw new Error('scripts/build.mjs has no target named engine');
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-engine-'));
-  await build({
-    ...target,
-    absWorkingDir: repository,
-    entryPoints: { engine: 'language-server/src/main.ts' },
-    outdir: folder,
-    sourcemap: false,
-  });
+  const providers = targets.find((each) => each.entryPoints && 'providers' in each.entryPoints);
+  const common = { absWorkingDir: repository, outdir: folder, sourcemap: false } as const;
+  await build({ ...target, ...common, entryPoints: { engine: 'language-server/src/main.ts' } });
+  if (providers) await build({ ...providers, ...common });
   return {
     file: join(folder, 'engine.mjs'),
     dispose: () => rmSync(folder, { recursive: true, force: true }),

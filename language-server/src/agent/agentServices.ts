@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { agentEvents, agentNotifications, agentRequests, Connection } from '../../../protocol/src/agent.ts';
+import type {
+  agentEvents,
+  agentNotifications,
+  agentRequests,
+  Connection,
+} from '../../../protocol/src/agent.ts';
 import type { ParamsOf, RequestHandlers } from '../../../protocol/src/contract.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import type { gateEvents, gateRequests } from '../../../protocol/src/gate.ts';
@@ -54,7 +59,7 @@ export interface AgentServicesOptions {
   readonly onProblem: (error: unknown) => void;
   readonly createTools: (materials: ToolMaterials) => readonly Tool[];
   /** Which tools there must be; absent for the lists of `catalog.ts`. */
-  readonly toolLists?: Parameters<typeof createCatalog>[1];
+  readonly toolLists?: (tools: readonly Tool[]) => Parameters<typeof createCatalog>[1];
   readonly mentionSources: MentionSources;
   readonly clock: {
     /** Milliseconds since the epoch, and monotonic ones. */
@@ -118,10 +123,8 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     limitBytes: options.historyBytes,
     onChanged: (root) => notify('history/changed', { root }),
   });
-  const catalog: Catalog = createCatalog(
-    options.createTools({ gate, journal, person, titleOf, shellInternet: () => shellInternet }),
-    options.toolLists,
-  );
+  const tools = options.createTools({ gate, journal, person, titleOf, shellInternet: () => shellInternet });
+  const catalog: Catalog = createCatalog(tools, options.toolLists?.(tools));
 
   const deltas = new Deltas({
     summaryOf: (id) => conversations.summary(id),

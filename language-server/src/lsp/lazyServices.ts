@@ -1,12 +1,17 @@
+import type { ParamsOf } from '../../../protocol/src/contract.ts';
+import type { engineTold } from '../../../protocol/src/engineContract.ts';
 import type { EngineServices } from '../services.ts';
+
+type Connections = ParamsOf<(typeof engineTold)['connections/set']>;
 
 /**
  * Starts the services at the first request that needs them: a window that only edits manifests opens no database and
- * starts no runner. Trust is remembered until then. A start that failed is tried again by the next request.
+ * starts no runner. Trust and connections are remembered until then. A start that failed is tried again by the next request.
  */
 export class LazyServices {
   readonly #start: (trusted: boolean) => Promise<EngineServices>;
   #isTrusted: boolean;
+  #connections: Connections | undefined;
   #started: Promise<EngineServices> | undefined;
   #running: EngineServices | undefined;
   #isDisposed = false;
@@ -26,6 +31,11 @@ export class LazyServices {
     this.#running?.setTrusted(trusted);
   }
 
+  setConnections(connections: Connections): void {
+    this.#connections = connections;
+    this.#running?.setConnections(connections);
+  }
+
   /** Resolves when the services that were started have ended. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
@@ -39,6 +49,7 @@ export class LazyServices {
       const services = await this.#start(trustedAtStart);
       this.#running = services;
       if (this.#isTrusted !== trustedAtStart) services.setTrusted(this.#isTrusted);
+      if (this.#connections) services.setConnections(this.#connections);
       return services;
     } catch (error) {
       this.#started = undefined;

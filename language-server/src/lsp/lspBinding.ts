@@ -6,11 +6,11 @@ import type {
   RequestContract,
   RequestHandlers,
 } from '../../../protocol/src/contract.ts';
-import { engineSide } from '../../../protocol/src/engine.ts';
+import { engineRequests, engineTold } from '../../../protocol/src/engineContract.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 
-export type EngineRequestHandlers = RequestHandlers<typeof engineSide.requests>;
-export type EngineNotificationHandlers = NotificationHandlers<typeof engineSide.notifications>;
+export type EngineRequestHandlers = RequestHandlers<typeof engineRequests>;
+export type EngineNotificationHandlers = NotificationHandlers<typeof engineTold>;
 
 /** The part of an LSP connection that Sallyport's own messages need. */
 export interface BoundConnection {
@@ -37,7 +37,7 @@ export interface BindingOptions {
  * handler sees them. Errors are answered as `data: { code, data }`, which the other end turns back into `UserError`.
  */
 export function bindEngine(options: BindingOptions): void {
-  for (const [method, contract] of Object.entries<RequestContract>(engineSide.requests)) {
+  for (const [method, contract] of Object.entries<RequestContract>(engineRequests)) {
     options.connection.onRequest(method, async (params, token) => {
       const controller = new AbortController();
       const subscription = token.onCancellationRequested(() => controller.abort());
@@ -55,7 +55,7 @@ export function bindEngine(options: BindingOptions): void {
       }
     });
   }
-  for (const [method, contract] of Object.entries<NotificationContract>(engineSide.notifications)) {
+  for (const [method, contract] of Object.entries<NotificationContract>(engineTold)) {
     options.connection.onNotification(method, (params) => {
       const parsed = z.safeParse(contract.params, params ?? {});
       if (!parsed.success) return options.onBadMessage(method, z.prettifyError(parsed.error));

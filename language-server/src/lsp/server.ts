@@ -17,6 +17,7 @@ import { capabilitiesFor, registerFeatures } from './features.ts';
 import { LazyServices } from './lazyServices.ts';
 import { bindEngine } from './lspBinding.ts';
 import { ManifestDiagnostics } from './manifestDiagnostics.ts';
+import { createPersonSide } from './personSide.ts';
 import { pathOf } from './uris.ts';
 import { Watchers } from './watchers.ts';
 import { Workspace } from './workspace.ts';
@@ -24,7 +25,7 @@ import { Workspace } from './workspace.ts';
 /** What the services are made with, apart from where their programs are. */
 export type ServicesOptions = Pick<
   EngineServicesOptions,
-  'home' | 'trusted' | 'projects' | 'notify' | 'onProblem'
+  'home' | 'trusted' | 'projects' | 'notify' | 'person' | 'onProblem'
 >;
 
 export interface ServerOptions {
@@ -62,6 +63,7 @@ export function startServer({ connection, createServices }: ServerOptions): { di
     void connection.sendNotification(method, params);
     if (method === 'run/delta' || method === 'project/changed') refreshLenses.schedule();
   };
+  const person = createPersonSide(connection);
   const addFolders = (folders: readonly { readonly uri: string }[]): string[] => {
     const known = new Set(workspace.edited.roots);
     for (const path of folders.flatMap(({ uri }) => pathOf(uri) ?? [])) workspace.addFolder(path);
@@ -90,7 +92,8 @@ export function startServer({ connection, createServices }: ServerOptions): { di
     const { capabilities, registerLater } = capabilitiesFor(theirs);
     const { home, trusted: atStart } = options.data;
     services = new LazyServices(
-      (trusted) => createServices({ home, trusted, projects: workspace.saved, notify, onProblem: log }),
+      (trusted) =>
+        createServices({ home, trusted, projects: workspace.saved, notify, person, onProblem: log }),
       atStart,
     );
     // Looking for projects waits until the answer is out: it takes as long as the folders are large.
@@ -134,7 +137,10 @@ export function startServer({ connection, createServices }: ServerOptions): { di
       if (!services) throw new Error('a request came before initialize');
       return (await services.get()).handlers;
     },
-    notifications: { 'trust/set': ({ trusted }) => services?.setTrusted(trusted) },
+    notifications: {
+      'trust/set': ({ trusted }) => services?.setTrusted(trusted),
+      'connections/set': (connections) => services?.setConnections(connections),
+    },
     onBadMessage: (method, problem) => log(`Bad message ${++badMessages}, ${method}: ${problem}`),
     onInternalError: (method, error) => {
       const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);

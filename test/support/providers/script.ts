@@ -110,19 +110,22 @@ export class ProviderServer {
     if (!turn) {
       response.writeHead(500, { 'content-type': 'application/json' });
       response.write(this.#format.failure(500, `The script has no turn ${number}`));
-      return end();
+      end();
+      return;
     }
     await turn.holdFirst;
     if (turn.page) {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
       response.write('<!doctype html><title>Sign in</title><p>Your network asks you to sign in.</p>');
-      return end();
+      end();
+      return;
     }
     if (turn.failure) {
       const { status, body, headers } = turn.failure;
       response.writeHead(status, { 'content-type': 'application/json', ...headers });
       response.write(body ?? this.#format.failure(status, `Status ${status}`));
-      return end();
+      end();
+      return;
     }
     response.writeHead(200, { 'content-type': this.#format.contentType });
     for (const each of this.#format.begin(turn, number)) response.write(each);

@@ -152,7 +152,8 @@ async function readChunks(address: string): Promise<Understood> {
 }
 
 describe('the scripted providers, read by the official clients', () => {
-  for (const { name, format, prefix, finishes, ask } of clients) {
+  for (const client of clients) {
+    const { name, format, prefix, finishes } = client;
     it(`${name} understands every turn`, async () => {
       // Each turn may be asked for twice, so a client's helper and its plain stream both read it.
       for (const [index, turn] of turns.entries()) {
@@ -160,9 +161,9 @@ describe('the scripted providers, read by the official clients', () => {
         const address = await server.start(prefix);
         try {
           if (turn.failure) {
-            await assert.rejects(ask(address), /429/);
+            await assert.rejects(client.ask(address), /429/);
           } else {
-            const understood = await ask(address);
+            const understood = await client.ask(address);
             assert.equal(understood.text, (turn.text ?? []).join(''));
             assert.deepEqual(
               understood.calls,

@@ -196,7 +196,7 @@ export class Conversations {
     if (!conversations.take(id, engineId))
       throw new UserError('conflict', 'Another window is answering this conversation. Go on there.', { id });
     let seq = 0;
-    let problem: unknown;
+    let problem: Error | undefined;
     const live = this.#begin(id, lastTurn, 'Compact');
     live.over = live.turn.compact().then(
       (made) => {
@@ -204,7 +204,7 @@ export class Conversations {
         this.#end(id, 'idle');
       },
       (error: unknown) => {
-        problem = error;
+        problem = error instanceof Error ? error : new Error(String(error));
         this.#end(id, 'idle');
       },
     );
@@ -213,7 +213,7 @@ export class Conversations {
       const name = (connection === null ? undefined : parts.connection(connection)?.name) ?? 'The connection';
       throw new UserError('closed', failureText(problem, name));
     }
-    if (problem !== undefined) throw problem;
+    if (problem) throw problem;
     return { seq };
   }
 

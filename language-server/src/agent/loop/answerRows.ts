@@ -68,7 +68,10 @@ export class AnswerRows implements AnswerListener {
   call(call: WrittenCall): void {
     const known = this.#calls.get(call.id);
     // A second call under an id that is complete is one more row, and the loop refuses it.
-    if (!known || known.call.args !== '') return void this.#addCall(call);
+    if (!known || known.call.args !== '') {
+      this.#addCall(call);
+      return;
+    }
     const whole: RowedCall = {
       call,
       row: { ...known.row, tool: call.name, detail: detailOf(call.args, null) },

@@ -74,7 +74,7 @@ async function tryOnce(
   signal: AbortSignal,
 ): Promise<Answer> {
   let answer: Answer | undefined;
-  let failure: unknown;
+  let failure: ProviderFailure | undefined;
   const result = await parts.gate.pass(
     providerAct(parts, request),
     async (each): Promise<Json> => {
@@ -82,14 +82,14 @@ async function tryOnce(
         answer = await ask(parts, request, wire, each);
         return { finish: answer.finish };
       } catch (error) {
-        failure = error;
+        if (!each.aborted) failure = toFailure(error);
         throw error;
       }
     },
     signal,
   );
   if (answer && result.kind === 'done') return answer;
-  if (failure !== undefined) throw failure;
+  if (failure) throw failure;
   if (signal.aborted) throw signal.reason;
   throw new ProviderFailure('connection', 'reason' in result ? result.reason : 'The request did not end');
 }
@@ -103,7 +103,7 @@ async function ask(
   const { conversation, connection, listener } = request;
   const silence = new AbortController();
   const record = { id: 0, status: null as number | null, received: 0 };
-  let stopSilence = () => undefined as void;
+  let stopSilence: () => void = () => undefined;
   const rewind = () => {
     stopSilence();
     stopSilence = setTimer(() => silence.abort(new ProviderFailure('silent', '')), silentMs);

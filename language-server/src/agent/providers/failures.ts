@@ -191,7 +191,7 @@ function typeIn(value: unknown): string {
 
 function safeJson(value: unknown): string {
   try {
-    return JSON.stringify(value) ?? String(value);
+    return JSON.stringify({ value });
   } catch {
     return String(value);
   }

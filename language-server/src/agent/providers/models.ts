@@ -1,6 +1,5 @@
-import { UserError } from '../../../../protocol/src/errors.ts';
 import type { Connection } from '../../../../protocol/src/agent.ts';
-import { createBrokerFetch, placeholderOrigin, type BrokerWatch } from './brokerFetch.ts';
+import { createBrokerFetch, type BrokerWatch } from './brokerFetch.ts';
 import type { Model, ModelTool, ProviderOptions } from './model.ts';
 import type { PersonSide } from './personSide.ts';
 import { createVscodeModel } from './vscodeModel.ts';
@@ -18,9 +17,6 @@ export interface ConnectedModel {
   isWhole(tail: string): boolean;
 }
 
-/** A package insists on a key; this one satisfies it and never leaves the engine (`brokerFetch.ts`). */
-const placeholderKey = 'kept-by-the-extension';
-
 /** The packages that speak a wire format are read when a connection of their kind is first used. */
 export async function openModel(
   person: PersonSide,
@@ -31,18 +27,13 @@ export async function openModel(
   if (kind === 'vscode') {
     return { ...plain, model: createVscodeModel(person, modelId, watch) };
   }
-  const settings = {
-    baseURL: placeholderOrigin,
-    apiKey: placeholderKey,
-    fetch: createBrokerFetch(person, id, watch),
-  };
+  const { loadModel } = await import('./providerPackages.ts');
+  const model = await loadModel(kind, modelId, createBrokerFetch(person, id, watch));
   switch (kind) {
-    case 'anthropic': {
-      const { createAnthropic } = await import('@ai-sdk/anthropic');
-      const provider = createAnthropic(settings);
+    case 'anthropic':
       return {
         ...plain,
-        model: asModel(provider.languageModel(modelId)),
+        model,
         cacheMark: { anthropic: { cacheControl: { type: 'ephemeral' } } },
         maxOutputTokens: 16_384,
         webSearch: {
@@ -53,31 +44,22 @@ export async function openModel(
         },
         isWhole: (tail) => tail.includes('message_stop'),
       };
-    }
-    case 'openai': {
-      const { createOpenAI } = await import('@ai-sdk/openai');
+    case 'openai':
       return {
         ...plain,
-        model: asModel(createOpenAI(settings).responses(modelId)),
+        model,
         options: { openai: { store: false } },
         webSearch: { type: 'provider', id: 'openai.web_search', name: 'web_search', args: {} },
         isWhole: (tail) => /response\.(completed|incomplete|failed)|"type":\s*"error"/.test(tail),
       };
-    }
-    case 'openai-compatible': {
-      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-      const provider = createOpenAICompatible({ ...settings, name: 'compatible', includeUsage: true });
-      return { ...plain, model: asModel(provider.chatModel(modelId)) };
-    }
-    case 'ollama': {
-      const { createOllama } = await import('ollama-ai-provider-v2');
-      const provider = createOllama({ baseURL: settings.baseURL, fetch: settings.fetch });
+    case 'openai-compatible':
+      return { ...plain, model };
+    case 'ollama':
       return {
         ...plain,
-        model: asModel(provider.chat(modelId)),
+        model,
         isWhole: (tail) => /(?<!\\)"done":\s*true/.test(tail) || /(?<!\\)"error":/.test(tail),
       };
-    }
   }
 }
 
@@ -88,10 +70,3 @@ const plain = {
   webSearch: undefined,
   isWhole: () => true,
 } as const;
-
-/** A package of another interface version would be driven wrongly: refused loudly. */
-function asModel(model: { readonly specificationVersion: string }): Model {
-  if (model.specificationVersion !== 'v4')
-    throw new UserError('internal', `The provider speaks ${model.specificationVersion}, not v4`);
-  return model as Model;
-}

@@ -66,7 +66,9 @@ function readParts(
 ): ReadableStream<ModelPart> {
   let hasText = false;
   let hasCalls = false;
-  const close = () => person.ask('provider/close', { stream }).catch(() => undefined);
+  const close = async () => {
+    await person.ask('provider/close', { stream }).catch(() => undefined);
+  };
   return new ReadableStream<ModelPart>(
     {
       pull: async (controller) => {
@@ -109,7 +111,7 @@ function readParts(
           controller.enqueue({ type: 'ping' });
         }
       },
-      cancel: async () => void (await close()),
+      cancel: close,
     },
     { highWaterMark: 0 },
   );

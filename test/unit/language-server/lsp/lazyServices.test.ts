@@ -7,6 +7,7 @@ function fake(log: string[]): EngineServices {
   return {
     handlers: {} as EngineServices['handlers'],
     setTrusted: (trusted) => void log.push(`trusted ${trusted}`),
+    setConnections: ({ webSearch }) => void log.push(`connections ${webSearch}`),
     cardStatus: () => null,
     warmUp: () => undefined,
     whenFinished: () => Promise.resolve(),
@@ -59,5 +60,16 @@ describe('LazyServices', () => {
     await services.get();
     assert.equal(tries, 2);
     await new LazyServices(() => Promise.reject(new Error('never')), false).dispose();
+  });
+
+  it('tells what it was told of connections before the start', async () => {
+    const log: string[] = [];
+    const services = new LazyServices(() => Promise.resolve(fake(log)), true);
+    services.setConnections({ connections: [], webSearch: true, shellInternet: false });
+    assert.deepEqual(log, []);
+    await services.get();
+    services.setConnections({ connections: [], webSearch: false, shellInternet: false });
+    assert.deepEqual(log, ['connections true', 'connections false']);
+    await services.dispose();
   });
 });

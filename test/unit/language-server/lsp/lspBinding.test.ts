@@ -5,7 +5,7 @@ import {
   ResponseError,
   type CancellationToken,
 } from 'vscode-languageserver';
-import { engineSide } from '../../../../protocol/src/engine.ts';
+import { engineRequests, engineTold } from '../../../../protocol/src/engineContract.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { bindEngine, type EngineRequestHandlers } from '../../../../language-server/src/lsp/lspBinding.ts';
 
@@ -24,7 +24,10 @@ function bind(handlers: Partial<EngineRequestHandlers>) {
       onNotification: (method, handler) => notifications.set(method, handler),
     },
     requests: () => Promise.resolve(handlers as EngineRequestHandlers),
-    notifications: { 'trust/set': (params) => void trusted.push(params.trusted) },
+    notifications: {
+      'trust/set': (params) => void trusted.push(params.trusted),
+      'connections/set': () => undefined,
+    },
     onBadMessage: (method) => bad.push(method),
     onInternalError: (method) => internal.push(method),
   });
@@ -39,8 +42,8 @@ function bind(handlers: Partial<EngineRequestHandlers>) {
 describe('bindEngine', () => {
   it('answers every request of the contract', () => {
     const { requests, notifications } = bind({});
-    assert.deepEqual([...requests.keys()], Object.keys(engineSide.requests));
-    assert.deepEqual([...notifications.keys()], Object.keys(engineSide.notifications));
+    assert.deepEqual([...requests.keys()], Object.keys(engineRequests));
+    assert.deepEqual([...notifications.keys()], Object.keys(engineTold));
   });
 
   it('parses before a handler sees anything', async () => {
