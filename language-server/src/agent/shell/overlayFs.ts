@@ -85,59 +85,57 @@ export function createOverlay(view: ProjectView, limitBytes: number): Overlay {
     const full = posix.resolve('/', path);
     return posix.join(await reach(posix.dirname(full)), posix.basename(full));
   };
-  const write = async (path: string) => {
-    touched.add(await reach(path));
-    touched.add(await reachName(path));
+  /** For what writes to a path, the links on the way followed: the file system in memory would replace them. */
+  const writable = async (path: string): Promise<string> => {
+    const at = await reach(path);
+    touched.add(at);
+    return at;
+  };
+  const writableName = async (path: string): Promise<string> => {
+    const at = await reachName(path);
+    touched.add(at);
+    return at;
   };
 
   inner.mkdirSync(projectMount, { recursive: true });
   for (const folder of ['/tmp', '/home/shell']) inner.mkdirSync(folder, { recursive: true });
 
   const fs: IFileSystem = {
-    readFile: async (path, options) => (await reach(path), inner.readFile(path, options)),
-    readFileBytes: async (path) => (await reach(path), inner.readFileBytes(path)),
-    readFileBuffer: async (path) => (await reach(path), inner.readFileBuffer(path)),
-    writeFile: async (path, content, options) => (await write(path), inner.writeFile(path, content, options)),
-    appendFile: async (path, content, options) => (
-      await write(path),
-      inner.appendFile(path, content, options)
-    ),
-    exists: async (path) => (await reach(path), inner.exists(path)),
-    stat: async (path) => (await reach(path), inner.stat(path)),
-    lstat: async (path) => (await reachName(path), inner.lstat(path)),
-    mkdir: async (path, options) => (await reach(path), inner.mkdir(path, options)),
-    readdir: async (path) => (await reach(path), inner.readdir(path)),
-    readdirWithFileTypes: async (path) => (await reach(path), inner.readdirWithFileTypes(path)),
+    readFile: async (path, options) => inner.readFile(await reach(path), options),
+    readFileBytes: async (path) => inner.readFileBytes(await reach(path)),
+    readFileBuffer: async (path) => inner.readFileBuffer(await reach(path)),
+    writeFile: async (path, content, options) => inner.writeFile(await writable(path), content, options),
+    appendFile: async (path, content, options) => inner.appendFile(await writable(path), content, options),
+    exists: async (path) => inner.exists(await reach(path)),
+    stat: async (path) => inner.stat(await reach(path)),
+    lstat: async (path) => inner.lstat(await reachName(path)),
+    mkdir: async (path, options) => inner.mkdir(await reach(path), options),
+    readdir: async (path) => inner.readdir(await reach(path)),
+    readdirWithFileTypes: async (path) => inner.readdirWithFileTypes(await reach(path)),
     rm: async (path, options) => {
-      await reachAll(path);
-      touched.add(await reachName(path));
-      await inner.rm(path, options);
+      const at = await writableName(path);
+      await reachAll(at);
+      await inner.rm(at, options);
     },
     cp: async (from, to, options) => {
-      await reachAll(from);
-      await reachAll(to);
-      await write(to);
-      await inner.cp(from, to, options);
+      const [source, target] = [await reachAll(from), await writable(to)];
+      await reachAll(target);
+      await inner.cp(source, target, options);
     },
     mv: async (from, to) => {
-      await reachAll(from);
-      await reachAll(to);
-      touched.add(await reachName(from));
-      await write(to);
-      await inner.mv(from, to);
+      const [source, target] = [await writableName(from), await writableName(to)];
+      await reachAll(source);
+      await reachAll(target);
+      await inner.mv(source, target);
     },
     resolvePath: (from, path) => inner.resolvePath(from, path),
     getAllPaths: () => inner.getAllPaths(),
-    chmod: async (path, mode) => (await write(path), inner.chmod(path, mode)),
-    symlink: async (target, path) => (await write(path), inner.symlink(target, path)),
-    link: async (existing, path) => {
-      await reach(existing);
-      await write(path);
-      await inner.link(existing, path);
-    },
-    readlink: async (path) => (await reachName(path), inner.readlink(path)),
-    realpath: async (path) => (await reach(path), inner.realpath(path)),
-    utimes: async (path, at, mtime) => (await reach(path), inner.utimes(path, at, mtime)),
+    chmod: async (path, mode) => inner.chmod(await writable(path), mode),
+    symlink: async (target, path) => inner.symlink(target, await writableName(path)),
+    link: async (existing, path) => inner.link(await reach(existing), await writableName(path)),
+    readlink: async (path) => inner.readlink(await reachName(path)),
+    realpath: async (path) => inner.realpath(await reach(path)),
+    utimes: async (path, at, mtime) => inner.utimes(await reach(path), at, mtime),
   };
 
   return {
