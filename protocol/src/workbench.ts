@@ -60,6 +60,8 @@ export const workbenchHost = {
           'openLink',
           'rules',
           'grants',
+          /** The action that a notice offers: the command is read from the row, never from the page. */
+          'notice',
         ]),
         id: z.nullable(z.string()),
         seq: z.nullable(z.int()),

@@ -73,7 +73,7 @@ export async function serveShells(): Promise<Listening & { readonly shellUrl: (k
   const pageScript = await webviewFile('page.js');
   const own = await listen((request, response) => {
     const url = new URL(request.url ?? '/', own.origin);
-    const kind = /^\/shell\/(canvas|run|page)$/.exec(url.pathname)?.[1] as ShellKind | undefined;
+    const kind = /^\/shell\/(canvas|workbench|run|page)$/.exec(url.pathname)?.[1] as ShellKind | undefined;
     if (kind) {
       response.setHeader('content-type', 'text/html; charset=utf-8');
       response.end(shellHtml(shellOptions(kind, own.origin, frameScript, pageScript)));

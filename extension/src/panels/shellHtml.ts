@@ -1,5 +1,5 @@
-/** The pages that Sallyport shows in webviews. `canvas` and `run` are ours alone; `page` relays a card's own page. */
-export type ShellKind = 'canvas' | 'run' | 'page';
+/** The pages that Sallyport shows in webviews. All but one are ours alone; `page` relays a card's own page. */
+export type ShellKind = 'canvas' | 'workbench' | 'run' | 'page';
 
 export interface ShellOptions {
   readonly kind: ShellKind;
@@ -21,6 +21,8 @@ export interface ShellOptions {
  * The policy of a shell. A frame inherits it and adds its own, so a shell allows exactly what its frames need and
  * nothing here has to be trusted by them (webviews/README.md has the reasons, measured):
  * - `canvas` opens no frame: nonces only.
+ * - `workbench` opens none either, and shows what a model wrote: no picture from anywhere but the page's own memory, and
+ *   Markdown becomes markup only through the sanitiser's policy.
  * - `run` opens frames for charts: Sallyport's own frame script by its hash, libraries as blobs, inline styles.
  * - `page` opens a frame whose scripts are a card's: inline scripts, so there is no nonce, and the relay's own script
  *   stands inline as well: no address may give a script. This page holds no text from anywhere.
@@ -41,6 +43,13 @@ export function shellPolicy(options: ShellOptions): string {
       'font-src': source,
       'img-src': 'data:',
       'trusted-types': 'fast-html',
+    },
+    workbench: {
+      'script-src': `'nonce-${options.scriptNonce}'`,
+      'style-src': `${source} 'nonce-${options.styleNonce}'`,
+      'font-src': source,
+      'img-src': 'blob:',
+      'trusted-types': 'fast-html dompurify',
     },
     run: {
       ...frames,
