@@ -57,3 +57,11 @@ export function spawnRunner(script: string): ChildProcess {
     windowsHide: true,
   });
 }
+
+/**
+ * Starts a search program. It gets no environment and no input. `folder` may be the `/proc` path of an open folder, so
+ * that what is searched is what was opened.
+ */
+export function spawnSearch(program: string, args: readonly string[], folder: string): ChildProcess {
+  return spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: {}, cwd: folder, windowsHide: true });
+}

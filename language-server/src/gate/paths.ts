@@ -65,7 +65,9 @@ export function resolveEntry(
   if (!stat?.isSymbolicLink()) return { ...resolvePath(root, asked, system), isLink: false };
   const folder = resolvePath(root, dirname(wanted), system);
   const real = join(folder.real, name);
-  const path = folder.isOutside ? real.split(sep).join('/') : [folder.relative, name].filter(Boolean).join('/');
+  const path = folder.isOutside
+    ? real.split(sep).join('/')
+    : [folder.relative, name].filter(Boolean).join('/');
   return {
     real,
     relative: path,
