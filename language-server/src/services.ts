@@ -56,6 +56,7 @@ export interface EngineServicesOptions {
   readonly now?: () => number;
   readonly scopeOf?: (root: string) => string | null;
   readonly createTools?: AgentServicesOptions['createTools'];
+  readonly setTimer?: (run: () => void, ms: number) => () => void;
 }
 
 export interface EngineServices {
@@ -88,6 +89,7 @@ interface Opened {
 /** Composes the engine's services. The store, the runner and the QuickJS pool are opened on first need. */
 export function createEngineServices(options: EngineServicesOptions): EngineServices {
   const { projects, notify, onProblem, now = Date.now, scopeOf = projectScope } = options;
+  const setTimer = options.setTimer ?? startTimer;
   const limitBytes = options.blobStoreBytes ?? limits.blobStoreBytes;
   let { trusted } = options;
   let opened: Opened | undefined;
@@ -349,7 +351,7 @@ const nobody: PersonSide = {
   ask: () => Promise.reject(new UserError('closed', 'Nobody is there to ask: this needs the extension')),
 };
 
-function setTimer(run: () => void, ms: number): () => void {
+function startTimer(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms);
   return () => clearTimeout(timer);
 }

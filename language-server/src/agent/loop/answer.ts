@@ -116,12 +116,13 @@ async function readStream(
   }
   signal.throwIfAborted();
   if (problem) throw toFailure(problem.error);
-  if (!finish || isCut(finish.finishReason) || (wire.tail !== null && !connected.isWhole(wire.tail)))
-    throw new ProviderFailure('cut', '');
+  const end = wire.tail === null ? 'whole' : connected.readEnd(wire.tail);
+  if (end instanceof ProviderFailure) throw end;
+  if (!finish || isCut(finish.finishReason)) throw new ProviderFailure('cut', '');
   if (finish.finishReason.unified === 'error') throw new ProviderFailure('malformed', '');
   return {
     reasoning: [...reasoning.values()],
-    finish: finish.finishReason.unified,
+    finish: end === 'limit' ? 'length' : finish.finishReason.unified,
     usage: finish.usage,
   };
 }

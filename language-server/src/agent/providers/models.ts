@@ -1,5 +1,6 @@
 import type { Connection } from '../../../../protocol/src/agent.ts';
 import { createBrokerFetch, type BrokerWatch } from './brokerFetch.ts';
+import { ProviderFailure, toFailure } from './failures.ts';
 import type { Model, ModelTool, ProviderOptions } from './model.ts';
 import type { PersonSide } from './personSide.ts';
 import { createVscodeModel } from './vscodeModel.ts';
@@ -13,9 +14,12 @@ export interface ConnectedModel {
   readonly maxOutputTokens: number | undefined;
   /** The provider's own search, where it has one; offered only where a person switched it on. */
   readonly webSearch: ModelTool | undefined;
-  /** False where the stream's last part shows that it was cut. */
-  isWhole(tail: string): boolean;
+  /** What the stream's last part shows, which the packages do not always tell. */
+  readEnd(tail: string): StreamEnd;
 }
+
+/** How a stream ended: whole, whole and at the output limit, or not as an answer. */
+export type StreamEnd = 'whole' | 'limit' | ProviderFailure;
 
 /** The packages that speak a wire format are read when a connection of their kind is first used. */
 export async function openModel(
@@ -42,7 +46,7 @@ export async function openModel(
           name: 'web_search',
           args: { maxUses: 5 },
         },
-        isWhole: (tail) => tail.includes('message_stop'),
+        readEnd: (tail) => (tail.includes('message_stop') ? 'whole' : cut()),
       };
     case 'openai':
       return {
@@ -50,16 +54,13 @@ export async function openModel(
         model,
         options: { openai: { store: false } },
         webSearch: { type: 'provider', id: 'openai.web_search', name: 'web_search', args: {} },
-        isWhole: (tail) => /response\.(completed|incomplete|failed)|"type":\s*"error"/.test(tail),
+        readEnd: (tail) =>
+          /response\.(completed|incomplete|failed)|"type":\s*"error"/.test(tail) ? 'whole' : cut(),
       };
     case 'openai-compatible':
       return { ...plain, model };
     case 'ollama':
-      return {
-        ...plain,
-        model,
-        isWhole: (tail) => /(?<!\\)"done":\s*true/.test(tail) || /(?<!\\)"error":/.test(tail),
-      };
+      return { ...plain, model, readEnd: readOllamaEnd };
   }
 }
 
@@ -68,5 +69,21 @@ const plain = {
   cacheMark: undefined,
   maxOutputTokens: undefined,
   webSearch: undefined,
-  isWhole: () => true,
+  readEnd: (): StreamEnd => 'whole',
 } as const;
+
+function cut(): ProviderFailure {
+  return new ProviderFailure('cut', '');
+}
+
+/** Ollama ends with a line that says why. An error is a line too, and its package passes over it. */
+function readOllamaEnd(tail: string): StreamEnd {
+  try {
+    const last = JSON.parse(tail.trimEnd().split('\n').at(-1) ?? '') as Readonly<Record<string, unknown>>;
+    if (typeof last['error'] === 'string') return toFailure(new Error(last['error']));
+    if (last['done'] === true) return last['done_reason'] === 'length' ? 'limit' : 'whole';
+  } catch {
+    // Half a line.
+  }
+  return cut();
+}
