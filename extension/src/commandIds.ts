@@ -19,12 +19,27 @@ export const commandIds = [
   'sallyport.newProject',
   'sallyport.loadMoreRuns',
   'sallyport.restartEngine',
+  'sallyport.connectModel',
+  'sallyport.manageConnections',
+  'sallyport.reviewWaiting',
+  'sallyport.showGrants',
+  'sallyport.wouldThisAsk',
+  'sallyport.showSent',
+  'sallyport.openTimeline',
+  'sallyport.undoChanges',
+  'sallyport.redoChanges',
+  'sallyport.openChange',
+  'sallyport.loadMoreChanges',
 ] as const;
 
 export type CommandId = (typeof commandIds)[number];
 
 /** The views of the manifest. */
-export const viewIds = { cards: 'sallyport.cards', runs: 'sallyport.runs' } as const;
+export const viewIds = {
+  cards: 'sallyport.cards',
+  runs: 'sallyport.runs',
+  timeline: 'sallyport.timeline',
+} as const;
 
 /** The context keys that the manifest's `when` clauses read. */
 export const contextKeys = ['sallyport.hasProject', 'sallyport.running', 'sallyport.engineStopped'] as const;

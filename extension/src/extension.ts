@@ -1,10 +1,14 @@
 import type { ExtensionContext } from 'vscode';
 import { registerApprovals } from './approvals/registerApprovals.ts';
+import { registerWaiting } from './approvals/registerWaiting.ts';
 import { registerCareCommands } from './commands/careCommands.ts';
 import { registerNewProject } from './commands/newProject.ts';
 import { registerOpenCommands } from './commands/openCommands.ts';
 import { registerRunCommands } from './commands/runCommands.ts';
+import { registerSentCommands } from './commands/sentCommands.ts';
+import { registerConnections } from './connections/registerConnections.ts';
 import { registerEngineLife } from './engineLife.ts';
+import { registerTimeline } from './history/registerTimeline.ts';
 import { registerPanels } from './panels/registerPanels.ts';
 import { createServices, type Register } from './services.ts';
 import { registerViews } from './views/registerViews.ts';
@@ -19,6 +23,10 @@ const features: readonly Register[] = [
   registerApprovals,
   registerViews,
   registerPanels,
+  registerConnections,
+  registerWaiting,
+  registerTimeline,
+  registerSentCommands,
 ];
 
 let stop: (() => Promise<void>) | undefined;

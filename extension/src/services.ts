@@ -3,10 +3,15 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { workspace, type ExtensionContext, type Uri } from 'vscode';
 import { PermissionReviewer } from './approvals/reviewPermissions.ts';
+import { WaitingList } from './approvals/waitingList.ts';
 import { CommandRegistry } from './commandRegistry.ts';
 import { Reports } from './documents/reports.ts';
 import { EngineClient, type OpenConnection } from './engineClient.ts';
 import { engineHeard, personRequests } from '../../protocol/src/engineContract.ts';
+import { ConnectedModels } from './connections/connectedModels.ts';
+import { ConnectionStore } from './connections/connectionStore.ts';
+import { ChangeDocuments } from './history/changeDocuments.ts';
+import { KeyVault } from './keys/keyVault.ts';
 import { createLog, type Log } from './log.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { ProjectPicker } from './project/pickProject.ts';
@@ -15,7 +20,7 @@ import { ProjectStore } from './project/projectStore.ts';
 import { createRestartPolicy } from './restartPolicy.ts';
 import { RunStarter } from './runs/runStarter.ts';
 import { Selection } from './selection.ts';
-import { createSettings } from './settings.ts';
+import { createSettings, type Settings } from './settings.ts';
 import type { Disposable } from './disposable.ts';
 
 /** What features are wired from. A class never takes this: it takes the few services that it names. */
@@ -32,6 +37,14 @@ export interface Services {
   readonly reports: Reports;
   readonly reviewer: PermissionReviewer;
   readonly selection: Selection;
+  readonly settings: Settings;
+  /** The connections that a person made, as they are kept. */
+  readonly connections: ConnectionStore;
+  readonly keys: KeyVault;
+  /** The connections as the engine and the workbench see them. */
+  readonly models: ConnectedModels;
+  readonly waiting: WaitingList;
+  readonly changeDocuments: ChangeDocuments;
 }
 
 /** A feature: registers itself and answers with what undoes that. */
@@ -68,6 +81,13 @@ export function createServices(context: ExtensionContext): { services: Services;
   });
   const presence = new ProjectPresence((error) => log.error('A listener failed', error));
   const projects = new ProjectStore(engine, log);
+  const onListenerError = (error: unknown) => log.error('A listener failed', error);
+  const settings = createSettings();
+  const connections = new ConnectionStore(context.globalState, onListenerError);
+  const keys = new KeyVault({ secrets: context.secrets, timeoutMs: 10_000 });
+  const models = new ConnectedModels(connections, settings, onListenerError);
+  const waiting = new WaitingList(engine, log);
+  const changeDocuments = new ChangeDocuments(engine, commands);
   const reports = new Reports();
   const services: Services = {
     extensionUri: context.extensionUri,
@@ -78,10 +98,29 @@ export function createServices(context: ExtensionContext): { services: Services;
     presence,
     projects,
     picker: new ProjectPicker(projects, presence),
-    runs: new RunStarter(engine, projects, commands, notifier, createSettings()),
+    runs: new RunStarter(engine, projects, commands, notifier, settings),
     reports,
     reviewer: new PermissionReviewer(engine, reports, notifier),
     selection: new Selection(),
+    settings,
+    connections,
+    keys,
+    models,
+    waiting,
+    changeDocuments,
   };
-  return { services, owned: [log.channel, presence, projects, reports] };
+  return {
+    services,
+    owned: [
+      log.channel,
+      presence,
+      projects,
+      reports,
+      connections,
+      models,
+      waiting,
+      changeDocuments,
+      context.secrets.onDidChange(() => keys.forgetRead()),
+    ],
+  };
 }

@@ -6,6 +6,7 @@ import type {
   IsolationCheck,
   IsolationReport,
 } from '../../../protocol/src/runner.ts';
+import { principalWord } from '../agentMessages.ts';
 import { size, timestamp } from '../figures.ts';
 import { changeText, plannedWord, reasonText } from '../messages.ts';
 import { plain } from '../plainText.ts';
@@ -93,15 +94,19 @@ function checkLines(check: IsolationCheck): string {
   return [head, ...detail, ...remedy].join('\n');
 }
 
-export type ShownEgress = EgressRecord & { readonly card: string; readonly runId: string };
+export type ShownEgress = EgressRecord & {
+  readonly card: string;
+  readonly runId: string;
+  readonly principal?: string | undefined;
+};
 
-/** Every request that a card made, newest first as the engine gives them. */
+/** Every request of a card or an agent, newest first as the engine gives them. */
 export function egressReport(project: string, records: readonly ShownEgress[], isCut: boolean): Report {
   const title = t('Requests of {0}', plain(project));
-  if (records.length === 0) return report(title, [t('No card has asked for anything over the network.')]);
+  if (records.length === 0) return report(title, [t('Nothing has asked for anything over the network.')]);
   const head = [
     t('time'),
-    t('card'),
+    t('who'),
     t('verdict'),
     t('method'),
     t('host'),
@@ -112,7 +117,7 @@ export function egressReport(project: string, records: readonly ShownEgress[], i
   ];
   const rows = records.map((record) => [
     timestamp(record.at),
-    plain(record.card),
+    record.principal === undefined ? plain(record.card) : principalWord(record.principal),
     verdictWord(record.verdict),
     plain(record.method),
     `${plain(record.host)}:${record.port}`,

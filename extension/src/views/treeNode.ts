@@ -21,4 +21,7 @@ export interface TreeNode {
   readonly card?: string;
   readonly runId?: string;
   readonly permissionKey?: string;
+  /** A turn and changes of the timeline: see `changeTarget.ts`. */
+  readonly group?: string;
+  readonly changeIds?: readonly string[];
 }

@@ -71,7 +71,7 @@ describe('the manifest and the code', () => {
     );
     for (const [name, property] of properties) {
       const schema = settingSchemas[name.replace('sallyport.', '') as keyof typeof settingSchemas];
-      assert.equal(schema.parse(undefined), property.default, name);
+      assert.deepEqual(schema.parse(undefined), property.default, name);
       assert.equal(property.scope, 'application', name);
     }
   });

@@ -1,0 +1,99 @@
+import * as z from 'zod/mini';
+import { connectionKinds, type Connection } from '../../../protocol/src/agent.ts';
+import { Emitter } from '../emitter.ts';
+import type { Disposable } from '../disposable.ts';
+import { parseAddress } from './address.ts';
+import { toModelView, type FactTable } from './modelFacts.ts';
+import { listedModel, type ListedModel } from './modelList.ts';
+
+/** A connection as it is kept: no key, and whether one was saved, so that a lost one is noticed. */
+export const savedConnection = z.strictObject({
+  id: z.string(),
+  kind: z.enum(connectionKinds),
+  name: z.string(),
+  /** Base address; empty for VS Code's own models. */
+  base: z.string(),
+  hasKey: z.boolean(),
+  models: z.array(listedModel),
+});
+export type SavedConnection = z.infer<typeof savedConnection>;
+
+/** The part of VS Code's `Memento` that connections need: `globalState`, which no workspace can write. */
+export interface State {
+  get(name: string): unknown;
+  update(name: string, value: unknown): PromiseLike<void>;
+}
+
+const stateName = 'sallyport.connections';
+
+/** The connections that a person made. They are in no setting and no file of a workspace. */
+export class ConnectionStore implements Disposable {
+  readonly #state: State;
+  readonly #changed: Emitter<void>;
+
+  constructor(state: State, onError: (error: unknown) => void) {
+    this.#state = state;
+    this.#changed = new Emitter(onError);
+  }
+
+  readonly onDidChange = (listener: () => void): Disposable => this.#changed.on(listener);
+
+  /** In the order in which they were made. One that does not parse, or whose address is none, is not there. */
+  list(): SavedConnection[] {
+    const value = this.#state.get(stateName);
+    if (!Array.isArray(value)) return [];
+    return value.flatMap((each) => {
+      const { success, data } = z.safeParse(savedConnection, each);
+      return success && (data.kind === 'vscode' || 'base' in parseAddress(data.base)) ? [data] : [];
+    });
+  }
+
+  find(id: string): SavedConnection | undefined {
+    return this.list().find((each) => each.id === id);
+  }
+
+  /** Adds it, or takes the place of the one with its id. */
+  async put(connection: SavedConnection): Promise<void> {
+    const before = this.list();
+    const isKnown = before.some(({ id }) => id === connection.id);
+    const after = isKnown
+      ? before.map((each) => (each.id === connection.id ? connection : each))
+      : [...before, connection];
+    await this.#write(after);
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#write(this.list().filter((each) => each.id !== id));
+  }
+
+  dispose(): void {
+    this.#changed.dispose();
+  }
+
+  async #write(connections: readonly SavedConnection[]): Promise<void> {
+    await this.#state.update(stateName, connections);
+    this.#changed.fire();
+  }
+}
+
+/** The canonical origin of a connection: what its key is bound to and what the log names. */
+export function originOf({ kind, base }: Pick<SavedConnection, 'kind' | 'base'>): string {
+  if (kind === 'vscode') return 'vscode.lm';
+  const address = parseAddress(base);
+  return 'origin' in address ? address.origin : '';
+}
+
+/** What the engine is told of a connection. */
+export function toConnection(
+  saved: SavedConnection,
+  models: readonly ListedModel[],
+  facts: FactTable,
+): Connection {
+  return {
+    id: saved.id,
+    kind: saved.kind,
+    name: saved.name,
+    origin: originOf(saved),
+    models: models.map(({ id, name }) => toModelView(id, name, facts)),
+  };
+}

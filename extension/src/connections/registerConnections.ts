@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { workspace } from 'vscode';
+import { together, type Disposable } from '../disposable.ts';
+import type { Services } from '../services.ts';
+import { ConnectModel } from './connectModel.ts';
+import { openHttp } from './httpRequest.ts';
+import { ManageConnections } from './manageConnections.ts';
+import { ProviderBroker } from './providerBroker.ts';
+import { vscodeApi } from './vscodeApi.ts';
+import { VscodeModels } from './vscodeModels.ts';
+
+/** Connect a Model, Manage Connections, and the answers to the engine's requests to providers. */
+export function registerConnections(services: Services): Disposable {
+  const { commands, connections, engine, keys, log, models, notifier, settings } = services;
+  const createId = (): string => randomUUID();
+  const broker = new ProviderBroker({ find: (id) => connections.find(id), keys, openHttp, createId });
+  const vscodeModels = new VscodeModels(createId, () =>
+    connections.list().some(({ kind }) => kind === 'vscode'),
+  );
+  const connect = new ConnectModel({ store: connections, keys, openHttp, notifier, createId });
+  const manage = new ManageConnections(connections, keys, connect, notifier);
+  const closeAll = (): void => {
+    broker.closeAll();
+    vscodeModels.closeAll();
+  };
+  const quietly = (work: Promise<unknown>): void => {
+    work.catch((error: unknown) => log.error('Failed to tell the engine of the connections', error));
+  };
+  const tell = (): Promise<void> =>
+    engine.notify('connections/set', {
+      connections: [...models.list],
+      webSearch: settings.webSearch,
+      shellInternet: settings.shellInternet,
+    });
+
+  return together(
+    engine.handle({
+      'provider/open': (params, signal) => broker.open(params, signal),
+      'provider/read': (params, signal) => broker.read(params, signal),
+      'provider/close': ({ stream }) => {
+        broker.close(stream);
+        vscodeModels.close(stream);
+        return null;
+      },
+      'lm/open': (params, signal) => vscodeModels.open(params, signal),
+      'lm/read': (params, signal) => vscodeModels.read(params, signal),
+    }),
+    engine.onDidChangeState((state) => {
+      if (state === 'running') quietly(models.update());
+      else closeAll();
+    }),
+    models.onDidChange(() => quietly(tell())),
+    connections.onDidChange(() => quietly(models.update())),
+    workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration('sallyport')) quietly(models.update());
+    }),
+    vscodeApi.lm?.onDidChangeChatModels(() => quietly(models.update())) ?? together(),
+    { dispose: closeAll },
+    commands.register('sallyport.connectModel', async () => {
+      await connect.run();
+    }),
+    commands.register('sallyport.manageConnections', () => manage.run()),
+  );
+}
