@@ -90,14 +90,34 @@ describe('project_shell', function () {
     grant();
     const { text } = await call(
       'cat .git/config sub/.git/config .npmrc link; ls -A .git sub/.git; grep -r canary . ; find . -name hooks',
+      ['allow-once'],
     );
     assert.doesNotMatch(text, /canary\n|canary$|hooks/);
-    // The control: without the masks the same words show it.
-    const { execFileSync } = await import('node:child_process');
-    assert.match(
-      execFileSync('/bin/sh', ['-c', 'cat .git/config'], { cwd: root(), encoding: 'utf8' }),
-      /canary/,
+    // The control: without the masks the same runner shows it.
+    const { digest } = blobs().putBytes(Buffer.from('{"entries":[],"version":1}'));
+    let shown = '';
+    const result = await runner.run(
+      {
+        jobId: 'control',
+        cardId: 'control',
+        runtime: 'command',
+        entry: ['/bin/cat', '/project/.git/config'],
+        code: { kind: 'directory', digest, sizeBytes: 0, files: 0 },
+        inputs: [],
+        outputs: [],
+        params: '{}',
+        limits: { seconds: 20, memoryMB: 512, processes: 16, outputMB: 16, logMB: 1 },
+        access: { network: { kind: 'none' }, hostFolders: [], projectRoot: root() },
+      },
+      {
+        started: () => undefined,
+        log: (_stream, printed) => void (shown += printed),
+        progress: () => undefined,
+        egress: () => undefined,
+      },
+      new AbortController().signal,
     );
+    assert.equal(shown, 'canary', JSON.stringify(result.outcome));
   });
 
   it('[PSH-01] has no network, no sockets and nothing of the person’s environment', async () => {
