@@ -383,4 +383,22 @@ export const providerRequests = {
   ),
   /** Which of these files are open with unsaved changes. */
   'editor/dirty': request(z.strictObject({ paths: z.array(z.string()) }), z.array(z.string())),
+  /** The problems that VS Code shows for files below a folder, at most 1000. Lines count from 1, paths are absolute. */
+  'editor/problems': request(
+    z.strictObject({ root: z.string() }),
+    z.array(
+      z.strictObject({
+        path: z.string(),
+        line: z.int(),
+        severity: z.enum(['error', 'warning', 'info']),
+        source: z.string(),
+        message: z.string(),
+      }),
+    ),
+  ),
+  /** What VS Code knows of the names in a file by absolute path; null where no language service answers for it. */
+  'editor/symbols': request(
+    z.strictObject({ path: z.string() }),
+    z.nullable(z.array(z.strictObject({ name: z.string(), kind: z.string(), line: z.int() }))),
+  ),
 } as const;
