@@ -465,6 +465,26 @@ export const sentWords = {
   cut: (shown: number): string => t('The newest {0} requests are shown.', shown),
 };
 
+/** Words for VS Code's own chat. `instructions` and `unknownTool` are for a model. */
+export const chatWords = {
+  running: (tool: string): string => t('Sallyport: {0}', plain(tool)),
+  confirmTitle: (tool: string): string => t('Hand this to Sallyport? ({0})', plain(tool)),
+  confirm: (): string =>
+    t(
+      'Continuing allows nothing yet: Sallyport’s own gate decides, and where its rules say so Sallyport asks you itself. What the agent wrote:',
+    ),
+  failed: (text: string): string => t('It was not done: {0}', text),
+  noProject: (): string =>
+    t(
+      'No trusted Sallyport project is open in this window, so there is nothing to work on. Open a folder with a `sallyport.json`, or use **Sallyport: New Project**.',
+    ),
+  instructions: (): string =>
+    'You work on a Sallyport project: a folder of cards, each with a _card.json, that run sealed. Use the sallyport tools alone. Some calls wait for a person; a refusal is final for that call, so say what you need and why.',
+  unknownTool: (name: string): string => `There is no tool named ${JSON.stringify(name)}.`,
+  tooManyRounds: (most: number): string =>
+    t('Stopped after {0} rounds of tool calls. Say “go on” to continue.', most),
+};
+
 /** Words of the status bar. */
 export const agentLabels = {
   waitingName: (): string => t('Sallyport: what waits'),

@@ -1,4 +1,5 @@
 import type { ExtensionContext } from 'vscode';
+import { registerChat } from './agent/registerChat.ts';
 import { registerApprovals } from './approvals/registerApprovals.ts';
 import { registerWaiting } from './approvals/registerWaiting.ts';
 import { registerCareCommands } from './commands/careCommands.ts';
@@ -10,6 +11,7 @@ import { registerConnections } from './connections/registerConnections.ts';
 import { registerEngineLife } from './engineLife.ts';
 import { registerTimeline } from './history/registerTimeline.ts';
 import { registerPanels } from './panels/registerPanels.ts';
+import { registerWorkbench } from './panels/workbench.ts';
 import { createServices, type Register } from './services.ts';
 import { registerViews } from './views/registerViews.ts';
 
@@ -23,10 +25,12 @@ const features: readonly Register[] = [
   registerApprovals,
   registerViews,
   registerPanels,
+  registerWorkbench,
   registerConnections,
   registerWaiting,
   registerTimeline,
   registerSentCommands,
+  registerChat,
 ];
 
 let stop: (() => Promise<void>) | undefined;

@@ -26,6 +26,8 @@ import type { Disposable } from './disposable.ts';
 /** What features are wired from. A class never takes this: it takes the few services that it names. */
 export interface Services {
   readonly extensionUri: Uri;
+  /** The extension's own package.json, not parsed. */
+  readonly manifest: unknown;
   readonly log: Log;
   readonly commands: CommandRegistry;
   readonly notifier: Notifier;
@@ -91,6 +93,7 @@ export function createServices(context: ExtensionContext): { services: Services;
   const reports = new Reports();
   const services: Services = {
     extensionUri: context.extensionUri,
+    manifest: context.extension.packageJSON,
     log,
     commands,
     notifier,
