@@ -30,6 +30,8 @@ export const commandIds = [
   'sallyport.redoChanges',
   'sallyport.openChange',
   'sallyport.loadMoreChanges',
+  'sallyport.openWorkbench',
+  'sallyport.openWorkbenchEditor',
 ] as const;
 
 export type CommandId = (typeof commandIds)[number];
@@ -39,6 +41,7 @@ export const viewIds = {
   cards: 'sallyport.cards',
   runs: 'sallyport.runs',
   timeline: 'sallyport.timeline',
+  workbench: 'sallyport.workbench',
 } as const;
 
 /** The context keys that the manifest's `when` clauses read. */

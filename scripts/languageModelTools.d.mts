@@ -1,0 +1,1 @@
+export function languageModelTools(): { readonly name: string }[];
