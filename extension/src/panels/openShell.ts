@@ -1,11 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { Uri, type WebviewPanel } from 'vscode';
+import { Uri, type Webview } from 'vscode';
 import { shellHtml, type ShellKind } from './shellHtml.ts';
 import type { WebviewFiles } from './webviewFiles.ts';
 
-/** Puts a shell into a panel, new or restored. The page may read `dist/webviews` and nothing else. */
+/** A panel or a view of a side bar. */
+export interface ShellPlace {
+  readonly webview: Webview;
+  readonly title?: string | undefined;
+}
+
+/** Puts a shell into a panel or a view, new or restored. The page may read `dist/webviews` and nothing else. */
 export async function openShell(
-  panel: WebviewPanel,
+  panel: ShellPlace,
   kind: ShellKind,
   extensionUri: Uri,
   files: WebviewFiles,
@@ -15,7 +21,7 @@ export async function openShell(
   panel.webview.options = webviewOptions(extensionUri);
   panel.webview.html = shellHtml({
     kind,
-    title: panel.title,
+    title: panel.title ?? 'Sallyport',
     cspSource: panel.webview.cspSource,
     script:
       kind === 'page'

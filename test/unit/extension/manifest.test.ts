@@ -137,6 +137,7 @@ describe('the manifest', () => {
       'workspaceContains:sallyport.json',
       'onWebviewPanel:sallyport.canvas',
       'onWebviewPanel:sallyport.run',
+      'onWebviewPanel:sallyport.workbenchEditor',
     ]);
   });
 
