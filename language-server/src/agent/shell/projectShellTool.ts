@@ -53,7 +53,7 @@ export function projectShellTool(deps: ProjectShellDeps): Tool {
         args: { command, seconds },
         permissions: [],
         measure: async () => [
-          thing('project', root, deps.changeMark(root)),
+          thing('project', root, deps.changeMark(realpathSync.native(root))),
           ...namedFiles(root, command, mount),
         ],
         describe: (targets) => ({

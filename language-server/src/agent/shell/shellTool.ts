@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import * as z from 'zod/mini';
-import type { FileChange } from '../../../../protocol/src/agent.ts';
+import { UserError } from '../../../../protocol/src/errors.ts';
 import type { EgressRecord } from '../../../../protocol/src/runner.ts';
 import type { EgressNetwork } from '../../../../remote-agent/src/egressDial.ts';
 import { about, defineTool, thing } from '../tools/defineTool.ts';
@@ -105,24 +105,24 @@ async function run(
   const text = tellEnd(end);
   const isError = end.exitCode !== 0;
   if (end.files.length === 0) return { text: text.join('\n'), isError };
-  const kept = await keepChanges(deps, context, end.files, signal);
-  switch (kept.kind) {
-    case 'done': {
-      const changes = kept.value as unknown as readonly FileChange[];
-      return { text: [...text, ...changes.map(tellChange)].join('\n'), isError, changes };
+  const failed = (why: string): ToolOutput => ({ text: [...text, why].join('\n'), isError: true });
+  try {
+    const kept = await keepChanges(deps, context, end.files, signal);
+    switch (kept.kind) {
+      case 'done': {
+        const { text: told, changes = [] } = kept.value;
+        return { text: [...text, told].join('\n'), isError, changes };
+      }
+      case 'failed':
+        return failed(`Its changes were not kept: ${kept.message}`);
+      case 'refused':
+        return failed(`Its changes were not kept (${kept.code}): ${kept.reason}`);
+      case 'unknown':
+        return failed(`Whether its changes were kept is unknown: ${kept.reason}`);
     }
-    case 'failed':
-      return { text: [...text, `Its changes were not kept: ${kept.message}`].join('\n'), isError: true };
-    case 'refused':
-      return {
-        text: [...text, `Its changes were not kept (${kept.code}): ${kept.reason}`].join('\n'),
-        isError: true,
-      };
-    case 'unknown':
-      return {
-        text: [...text, `Whether its changes were kept is unknown: ${kept.reason}`].join('\n'),
-        isError: true,
-      };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return failed(`Its changes were not kept: ${error.message}`);
   }
 }
 
@@ -154,8 +154,4 @@ function tellEnd({
     ...(stderr === '' ? [] : [`Standard error:\n${stderr}`]),
     ...(links.length > 0 ? [`Links are not kept: ${links.join(', ')}`] : []),
   ];
-}
-
-function tellChange({ kind, path, addedLines, removedLines }: FileChange): string {
-  return `Kept: ${kind} ${path} (+${addedLines} −${removedLines} lines)`;
 }

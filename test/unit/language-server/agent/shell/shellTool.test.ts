@@ -109,9 +109,10 @@ describe('shell', function () {
     const running = callTool(harness, shellTool(deps), { command }, context());
     await until(() => harness.gate.waiting().length > 0);
     const [asked] = harness.gate.waiting();
-    assert.ok(asked?.fullText?.includes('\\u{202E}b'));
-    assert.ok(asked.fullText.includes('x'.repeat(5000)));
-    assert.equal(asked.isFlagged, true);
+    const whole = asked?.fullText ?? '';
+    assert.ok(whole.includes('\\u{202E}b'));
+    assert.ok(whole.includes('x'.repeat(5000)));
+    assert.equal(asked?.isFlagged, true);
     harness.answer('allow-once');
     assert.equal((await running).state, 'done');
     // The same tool with any other argument asks anew, and so does the same one.
@@ -143,9 +144,10 @@ describe('shell', function () {
     const [asked] = harness.gate.waiting();
     assert.equal(asked?.title, 'Keep 3 changes of a shell command');
     assert.deepEqual(asked.lines, [
-      'Create d/new (+1 −0 lines)',
-      'Create d/run (+1 −0 lines, executable)',
-      'Change notes.md (+1 −0 lines)',
+      'mode of d/run: executable',
+      `create ${root()}/d/new (+1 −0 lines, 2 bytes)`,
+      `create ${root()}/d/run (+1 −0 lines, 9 bytes)`,
+      `change ${root()}/notes.md (+1 −0 lines, 14 bytes)`,
     ]);
     assert.match(asked.fullText ?? '', /\+three/);
     assert.equal(readFileSync(join(root(), 'notes.md'), 'utf8'), 'one\ntwo\n');
