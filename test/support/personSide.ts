@@ -80,6 +80,10 @@ export class FakePersonSide implements PersonSide {
         const { paths } = params as ParamsOf<Requests['editor/dirty']>;
         return paths.filter((path) => this.dirty.has(path));
       }
+      case 'editor/problems':
+        return [];
+      case 'editor/symbols':
+        return null;
     }
   }
 

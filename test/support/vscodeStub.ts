@@ -15,7 +15,18 @@ interface Stub {
   isTrusted: boolean;
   settings: Record<string, unknown>;
   picks: StubPick[];
+  boxes: StubBox[];
+  /** What a person chooses in the next `showQuickPick` lists: by label, several for a list of many, or nothing. */
+  chosen: (string | readonly string[] | undefined)[];
+  /** The lists that `showQuickPick` was given. */
+  lists: StubItem[][];
+  statusItems: StubStatusItem[];
+  documents: { isDirty: boolean; uri: { scheme: string; fsPath: string } }[];
+  /** The models that VS Code offers. */
+  models: object[];
 }
+
+type StubItem = StubPick['items'][number];
 
 export const stub: Stub = fresh();
 
@@ -32,6 +43,12 @@ function fresh(): Stub {
     isTrusted: true,
     settings: {},
     picks: [],
+    boxes: [],
+    chosen: [],
+    lists: [],
+    statusItems: [],
+    documents: [],
+    models: [],
   };
 }
 
@@ -89,6 +106,11 @@ export class StubPick {
   matchOnDescription = false;
   items: readonly { label: string; kind?: number; description?: string; detail?: string }[] = [];
   selectedItems: readonly unknown[] = [];
+  activeItems: readonly unknown[] = [];
+  buttons: readonly unknown[] = [];
+  value = '';
+  step = 0;
+  totalSteps = 0;
   isShown = false;
   readonly accepted = new EventEmitter<undefined>();
   readonly hidden = new EventEmitter<undefined>();
@@ -96,8 +118,75 @@ export class StubPick {
   readonly onDidAccept = this.accepted.event;
   readonly onDidHide = this.hidden.event;
   readonly onDidTriggerItemButton = this.pressed.event;
+  readonly triggered = new EventEmitter<unknown>();
+  readonly onDidTriggerButton = this.triggered.event;
+  readonly typed = new EventEmitter<string>();
+  readonly onDidChangeValue = this.typed.event;
   show(): void {
     this.isShown = true;
+  }
+  /** A person chooses the line that begins so; throws where there is none. */
+  choose(label: string): void {
+    const item = this.items.find((each) => each.label.startsWith(label) && each.kind !== -1);
+    if (!item) throw new Error(`No line “${label}” in: ${this.items.map((each) => each.label).join(' | ')}`);
+    this.selectedItems = [item];
+    this.accepted.fire(undefined);
+  }
+  dispose(): void {
+    if (!this.isShown) return;
+    this.isShown = false;
+    this.hidden.fire(undefined);
+  }
+}
+
+export class StubBox {
+  title = '';
+  prompt = '';
+  placeholder = '';
+  value = '';
+  password = false;
+  ignoreFocusOut = false;
+  validationMessage: string | undefined;
+  buttons: readonly unknown[] = [];
+  step = 0;
+  totalSteps = 0;
+  isShown = false;
+  readonly accepted = new EventEmitter<undefined>();
+  readonly onDidAccept = this.accepted.event;
+  readonly hidden = new EventEmitter<undefined>();
+  readonly onDidHide = this.hidden.event;
+  readonly typed = new EventEmitter<string>();
+  readonly onDidChangeValue = this.typed.event;
+  readonly triggered = new EventEmitter<unknown>();
+  readonly onDidTriggerButton = this.triggered.event;
+  show(): void {
+    this.isShown = true;
+  }
+  enter(text: string): void {
+    this.value = text;
+    this.typed.fire(text);
+    this.accepted.fire(undefined);
+  }
+  dispose(): void {
+    if (!this.isShown) return;
+    this.isShown = false;
+    this.hidden.fire(undefined);
+  }
+}
+
+export class StubStatusItem {
+  text = '';
+  name = '';
+  tooltip = '';
+  command = '';
+  backgroundColor: unknown;
+  accessibilityInformation: { label: string } | undefined;
+  isShown = false;
+  show(): void {
+    this.isShown = true;
+  }
+  hide(): void {
+    this.isShown = false;
   }
   dispose(): void {
     this.isShown = false;
@@ -123,6 +212,30 @@ export const window = {
     stub.picks.push(pick);
     return pick;
   },
+  createInputBox: (): StubBox => {
+    const box = new StubBox();
+    stub.boxes.push(box);
+    return box;
+  },
+  showQuickPick: async (items: StubItem[], options: { canPickMany?: boolean } = {}) => {
+    stub.lists.push(items);
+    const wanted = stub.chosen.shift();
+    const found = items.filter((item) =>
+      [wanted].flat().some((label) => label && item.label.startsWith(label)),
+    );
+    return options.canPickMany ? (wanted === undefined ? undefined : found) : found[0];
+  },
+  createStatusBarItem: (): StubStatusItem => {
+    const item = new StubStatusItem();
+    stub.statusItems.push(item);
+    return item;
+  },
+  createTreeView: () => ({ description: undefined, dispose: () => undefined }),
+  withProgress: (_options: object, work: (progress: object, token: object) => unknown) =>
+    work(
+      { report: () => undefined },
+      { onDidCancel: () => undefined, onCancellationRequested: () => undefined },
+    ),
 };
 
 export const commands = {
@@ -141,8 +254,87 @@ export const workspace = {
   },
   getConfiguration: (section: string) => ({ get: (name: string) => stub.settings[`${section}.${name}`] }),
   onDidGrantWorkspaceTrust: new EventEmitter<undefined>().event,
-  textDocuments: [],
+  onDidChangeConfiguration: new EventEmitter<{ affectsConfiguration(name: string): boolean }>().event,
+  registerTextDocumentContentProvider: () => ({ dispose: () => undefined }),
+  onDidCloseTextDocument: new EventEmitter<undefined>().event,
+  getWorkspaceFolder: () => ({}),
+  get textDocuments() {
+    return stub.documents;
+  },
 };
+
+export const lm = {
+  tools: [],
+  selectChatModels: async () => stub.models,
+  onDidChangeChatModels: new EventEmitter<undefined>().event,
+  registerTool: () => ({ dispose: () => undefined }),
+};
+export const chat = { createChatParticipant: () => ({ dispose: () => undefined }) };
+export const QuickInputButtons = { Back: { tooltip: 'Back' } } as const;
+
+export class LanguageModelTextPart {
+  readonly value: string;
+  constructor(value: string) {
+    this.value = value;
+  }
+}
+export class LanguageModelToolCallPart {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: object;
+  constructor(callId: string, name: string, input: object) {
+    this.callId = callId;
+    this.name = name;
+    this.input = input;
+  }
+}
+export class LanguageModelToolResultPart {
+  readonly callId: string;
+  readonly content: readonly unknown[];
+  constructor(callId: string, content: readonly unknown[]) {
+    this.callId = callId;
+    this.content = content;
+  }
+}
+export class LanguageModelToolResult {
+  readonly content: readonly unknown[];
+  constructor(content: readonly unknown[]) {
+    this.content = content;
+  }
+}
+export class LanguageModelDataPart {
+  static image(data: Uint8Array, mime: string): { data: Uint8Array; mime: string } {
+    return { data, mime };
+  }
+}
+export const LanguageModelChatMessageRole = { User: 1, Assistant: 2 } as const;
+export class LanguageModelChatMessage {
+  readonly role: number;
+  readonly content: unknown;
+  constructor(role: number, content: unknown) {
+    this.role = role;
+    this.content = content;
+  }
+  static User(content: unknown): LanguageModelChatMessage {
+    return new LanguageModelChatMessage(1, content);
+  }
+  static Assistant(content: unknown): LanguageModelChatMessage {
+    return new LanguageModelChatMessage(2, content);
+  }
+}
+export class ChatRequestTurn {}
+export class ChatResponseMarkdownPart {}
+export class MarkdownString {
+  value: string;
+  constructor(value: string) {
+    this.value = value;
+  }
+  appendCodeblock(text: string): void {
+    this.value += `\n\`\`\`\n${text}\n\`\`\``;
+  }
+}
+export const DiagnosticSeverity = { Error: 0, Warning: 1, Information: 2, Hint: 3 } as const;
+export const SymbolKind = { 4: 'Class', 11: 'Function' } as const;
 
 export const languages = {};
 export const env = {};
@@ -160,9 +352,11 @@ export class RelativePattern {
 }
 export class CancellationTokenSource {
   isCancelled = false;
+  readonly token = {};
   cancel(): void {
     this.isCancelled = true;
   }
+  dispose(): void {}
 }
 export const FileType = { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 } as const;
 export const ProgressLocation = { Window: 10, Notification: 15 } as const;
