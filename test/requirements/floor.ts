@@ -12,4 +12,9 @@ export const floorRequirements: readonly Requirement[] = [
     text: 'Where the isolation is missing or fails its probe, every card is refused with the reason and the remedy.',
     source: 'docs/floor.md, rule 3',
   },
+  {
+    id: 'FLOOR-06',
+    text: 'Every write can be undone: it is recorded first, whoever makes it, and never in the user’s own .git.',
+    source: 'docs/floor.md, rule 6',
+  },
 ];

@@ -22,4 +22,10 @@ export const historyRequirements: readonly Requirement[] = [
     text: 'Whatever a program does in a folder that it may write is recorded, and only what changed is kept.',
     source,
   },
+  {
+    id: 'UNDO-07',
+    text: 'What anybody changed since, or has open unsaved, is shown as a conflict and never overwritten.',
+    source,
+  },
+  { id: 'UNDO-08', text: 'The history keeps to its size, shows it, and gives up the oldest first.', source },
 ];

@@ -160,8 +160,7 @@ export class Entries {
       if (origin !== null) {
         // Taking an undo back does its originals again; taking a redo back undoes them.
         const value = (origin === 'undo') !== undone;
-        for (const each of database.all('select reverted from history_reverts where entry = ?', seq))
-          mark(value, number(each, 'reverted'));
+        for (const reverted of this.revertedBy(seq)) mark(value, reverted);
       }
       // What had turned this entry the other way is spent.
       database.run(
@@ -171,6 +170,13 @@ export class Entries {
         seq,
       );
     }
+  }
+
+  /** The `seq` of the entries that this one takes back or does again. */
+  revertedBy(seq: number): number[] {
+    return this.#database
+      .all('select reverted from history_reverts where entry = ?', seq)
+      .map((row) => number(row, 'reverted'));
   }
 
   /** Each content that an entry still needs, with the newest entry that does, oldest first. */

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { digest } from '../../../protocol/src/artifacts.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
+import { toFileError } from '../../../remote-agent/src/files/fileError.ts';
 import {
   childPath,
   isUnchanged,
@@ -39,12 +40,15 @@ const absentLook: Look = { state: absent, signature: 'absent' };
 /**
  * Looks at a place, following nothing, and keeps its content in `blobs`. Throws `unsafe-path` for what can't be put
  * back (pipes, sockets, devices) and for a way through links, `conflict` where it changes while it is read, `too-large`
- * over `limitBytes`.
+ * over `limitBytes`, `unreadable` where it can't be looked at.
  */
 export async function lookAt(place: Place, blobs: ContentSink, limitBytes = Infinity): Promise<Look> {
-  return (
-    (await withParent(place, (folder, name) => lookIn(folder, name, place, blobs, limitBytes))) ?? absentLook
-  );
+  try {
+    const look = withParent(place, (folder, name) => lookIn(folder, name, place, blobs, limitBytes));
+    return (await look) ?? absentLook;
+  } catch (error) {
+    throw toFileError(error, 'look at', absolutePath(place));
+  }
 }
 
 /** `lookAt` for a name in a folder that is open. `place` is for messages. */

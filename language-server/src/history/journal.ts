@@ -8,7 +8,7 @@ import { absent, fileState, isSameState, lookAt, type FileState, type Look } fro
 import { absolutePath, depthOf, parentOf, placeKey, type Place } from './place.ts';
 import { HistorySpace } from './historySpace.ts';
 import { scanFolder, type Scan } from './scanFolder.ts';
-import { applySteps, type Step, type WantedState } from './transaction.ts';
+import { applySteps, sweepTemporary, type Step, type WantedState } from './transaction.ts';
 
 /** One path to be changed. */
 export interface Wanted {
@@ -93,7 +93,9 @@ export class Journal {
         if (each.expected && !isSameState(each.expected, state)) throw notAsSeen(each.place);
         steps.push({ place: each.place, from: state, signature, to: each.to, wanted: each });
       }
-      return this.#around(context, steps, turning, () => applySteps(steps, this.#options.blobs));
+      return this.#around(context, steps, turning, () =>
+        applySteps(steps, this.#options.blobs, this.#options.engine),
+      );
     });
   }
 
@@ -139,14 +141,7 @@ export class Journal {
       let found = 0;
       for (const { entry, engine: owner } of this.entries.unfinished(engine)) {
         if (isAlive(owner)) continue;
-        try {
-          const { state } = await this.look(entry.place);
-          found += this.#finish(entry.seq, entry.before, state, undefined) === undefined ? 0 : 1;
-        } catch (error) {
-          // It can't be looked at; what was there before is kept, and undoing it will look again.
-          if (!(error instanceof UserError)) throw error;
-          this.entries.finish(entry.seq, entry.before, absent, 'edit');
-        }
+        found += (await this.#complete(entry, owner)) ? 1 : 0;
       }
       for (const row of database.all('select * from history_folders where engine <> ?', engine)) {
         if (isAlive(text(row, 'engine'))) continue;
@@ -158,6 +153,23 @@ export class Journal {
         found += (await this.#finishFolder(text(row, 'id'), context, text(row, 'base'), before)).length;
       }
       return found;
+    });
+  }
+
+  /** True where something had changed. What can't be looked at keeps what was there before; an undo looks again. */
+  async #complete(entry: Entry, owner: string): Promise<boolean> {
+    let state: FileState = absent;
+    try {
+      sweepTemporary(entry.place, owner);
+      state = (await this.look(entry.place)).state;
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+    }
+    return this.#options.database.transaction(() => {
+      const turned = entry.origin === null ? [] : this.entries.revertedBy(entry.seq);
+      if (this.#finish(entry.seq, entry.before, state, undefined) === undefined) return false;
+      if (entry.origin !== null) this.entries.turn(turned, entry.origin);
+      return true;
     });
   }
 

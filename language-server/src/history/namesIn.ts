@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import { asFolder, openEntry, readNames } from '../../../remote-agent/src/files/noFollow.ts';
+import { openRealFolder } from '../../../remote-agent/src/files/openBelow.ts';
 import { withParent, type Place } from './place.ts';
 
 /** The names in the folder at a place; none where there is no folder. Nothing is followed. */
@@ -15,4 +16,14 @@ export function namesIn(place: Place): string[] {
     }
   });
   return names ?? [];
+}
+
+/** The names in a base folder itself. */
+export function namesInBase(base: string): string[] {
+  const folder = openRealFolder(base);
+  try {
+    return [...readNames(folder)].map((raw) => raw.toString('utf8'));
+  } finally {
+    closeSync(folder.descriptor);
+  }
 }

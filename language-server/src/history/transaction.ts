@@ -22,6 +22,7 @@ import { systemCode, toFileError } from '../../../remote-agent/src/files/fileErr
 import { childPath, openEntry, type OpenedFolder } from '../../../remote-agent/src/files/noFollow.ts';
 import { createPace } from '../../../remote-agent/src/files/pace.ts';
 import { signatureAt, type FileState } from './fileState.ts';
+import { namesIn, namesInBase } from './namesIn.ts';
 import { absolutePath, depthOf, isWithin, parentOf, withParent, type Place } from './place.ts';
 
 /** A state to be brought about. A file's bytes are in the blob store; `mode` null keeps or takes the system's own. */
@@ -45,15 +46,16 @@ export interface Step {
  * then the names are exchanged; a path that is not as it was seen stops everything with `conflict`, and what was done
  * is taken back from the blobs. This is the one place of the engine that writes a person's files. It never writes into
  * an existing file and never follows a link: the folders on the way are opened one by one, and a name is replaced.
+ * `tag` is of this engine: what a crash leaves behind is known by it.
  */
-export async function applySteps(steps: readonly Step[], blobs: BlobStore): Promise<void> {
+export async function applySteps(steps: readonly Step[], blobs: BlobStore, tag: string): Promise<void> {
   const pace = createPace();
   const temporary = new Map<Step, Temporary>();
   const done: Act[] = [];
   try {
     for (const step of steps) {
       if (pace.isDue()) await pace.rest();
-      if (needsContent(step)) temporary.set(step, prepare(step, steps, blobs));
+      if (needsContent(step)) temporary.set(step, prepare(step, steps, blobs, tag));
     }
     const touched = new Set<Step>();
     for (const act of inOrder(steps)) {
@@ -66,7 +68,7 @@ export async function applySteps(steps: readonly Step[], blobs: BlobStore): Prom
       done.push(act);
     }
   } catch (error) {
-    const left = takeBack(done, blobs);
+    const left = takeBack(done, blobs, tag);
     if (left.length === 0) throw error;
     throw new UserError(
       'internal',
@@ -77,6 +79,21 @@ export async function applySteps(steps: readonly Step[], blobs: BlobStore): Prom
   } finally {
     for (const { place } of temporary.values()) quietly(() => remove(place, false));
   }
+}
+
+/** Removes what a killed engine left on the way to a place. */
+export function sweepTemporary(place: Place, tag: string): void {
+  const sweep = (names: readonly string[], prefix: string) => {
+    for (const name of names.filter((each) => each.startsWith(prefixOf(tag))))
+      quietly(() => remove({ base: place.base, path: prefix + name }, false));
+  };
+  for (let folder = parentOf(place); folder; folder = parentOf(folder))
+    sweep(namesIn(folder), `${folder.path}/`);
+  sweep(namesInBase(place.base), '');
+}
+
+function prefixOf(tag: string): string {
+  return `.sallyport-${tag}-`;
 }
 
 interface Temporary {
@@ -113,8 +130,8 @@ function needsContent({ from, to }: Step): boolean {
 }
 
 /** Writes the new content under a name of no meaning, in the deepest folder on the way that stays. */
-function prepare(step: Step, steps: readonly Step[], blobs: BlobStore): Temporary {
-  const name = `.sallyport-${randomBytes(9).toString('hex')}`;
+function prepare(step: Step, steps: readonly Step[], blobs: BlobStore, tag: string): Temporary {
+  const name = prefixOf(tag) + randomBytes(9).toString('hex');
   const goes = (folder: Place) =>
     steps.some((each) => isInTheWay(each.from, each.to) && isWithin(each.place, folder));
   let folder = parentOf(step.place);
@@ -290,11 +307,11 @@ function changed(place: Place, cause?: unknown): UserError {
 }
 
 /** Does the opposite of each act, last first. Returns what could not be put back. */
-function takeBack(done: readonly Act[], blobs: BlobStore): string[] {
+function takeBack(done: readonly Act[], blobs: BlobStore, tag: string): string[] {
   const left: string[] = [];
   for (const act of [...done].reverse()) {
     try {
-      reverse(act, blobs);
+      reverse(act, blobs, tag);
     } catch (error) {
       left.push(`${absolutePath(act.step.place)}: ${errorMessage(error)}`);
     }
@@ -302,14 +319,14 @@ function takeBack(done: readonly Act[], blobs: BlobStore): string[] {
   return left;
 }
 
-function reverse({ act, step }: Act, blobs: BlobStore): void {
+function reverse({ act, step }: Act, blobs: BlobStore, tag: string): void {
   const { place, from, to } = step;
   if (act === 'put' && (from.kind === 'absent' || isInTheWay(from, to))) {
     remove(place, to.kind === 'folder');
     return;
   }
   const back: Step = { place, from: act === 'put' ? from : { kind: 'absent' }, signature: '', to: from };
-  put(back, from.kind === 'folder' ? undefined : prepare(back, [], blobs));
+  put(back, from.kind === 'folder' ? undefined : prepare(back, [], blobs, tag));
 }
 
 /** For tidying up after a failure that is reported already. */

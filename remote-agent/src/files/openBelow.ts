@@ -1,14 +1,21 @@
 import { closeSync, fstatSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { UserError } from '../../../protocol/src/errors.ts';
+import { systemCode, toFileError } from './fileError.ts';
 import { asFolder, openEntry, openFolder, type OpenedFolder } from './noFollow.ts';
 import { showName } from './treePath.ts';
 
 /**
  * Opens a folder by a path that must hold no link at all, and checks that what was opened lies there. The caller closes
- * it. Throws `unsafe-path` where it lies elsewhere, the system error where it can't be opened.
+ * it. Throws `unsafe-path` where it lies elsewhere, `unreadable` where it can't be opened.
  */
 export function openRealFolder(path: string): OpenedFolder {
-  const folder = openFolder(path);
+  let folder: OpenedFolder;
+  try {
+    folder = openFolder(path);
+  } catch (error) {
+    if (systemCode(error) === 'ELOOP') throw linked(path, error);
+    throw toFileError(error, 'open the folder', path);
+  }
   try {
     if (whereIs(folder) === path) return folder;
   } catch (error) {
@@ -16,7 +23,12 @@ export function openRealFolder(path: string): OpenedFolder {
     throw error;
   }
   closeSync(folder.descriptor);
-  throw new UserError('unsafe-path', `There is a link in the path of the folder ${showName(path)}`, { path });
+  throw linked(path);
+}
+
+function linked(path: string, cause?: unknown): UserError {
+  const message = `There is a link in the path of the folder ${showName(path)}`;
+  return new UserError('unsafe-path', message, { path }, { cause });
 }
 
 /**

@@ -6,7 +6,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -15,23 +14,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { HistoryHarness } from '../../../support/historyHarness.ts';
+import { snapshot } from '../../../support/snapshot.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
-
-/** Everything in a folder: text, mode bits, links as links. */
-export function snapshot(folder: string): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
-    const full = join(folder, path);
-    const stat = lstatSync(full);
-    const mode = (stat.mode & 0o777).toString(8);
-    found[path] = stat.isSymbolicLink()
-      ? `link ${readlinkSync(full)}`
-      : stat.isDirectory()
-        ? `folder ${mode}`
-        : `file ${mode} ${readFileSync(full).toString('base64')}`;
-  }
-  return found;
-}
 
 describe('Journal', () => {
   const folder = useTemporaryFolder();
@@ -116,7 +100,7 @@ describe('Journal', () => {
     await history.journal.record(history.context(), [history.place('a.txt')], async () => {
       const row = history.gate.database.get('select * from history_entries');
       assert.equal(row?.['after_json'], null);
-      seen = history.journal.blobs.readBytes(String(row?.['before_digest'])).toString();
+      seen = history.journal.blobs.readBytes(String(row['before_digest'])).toString();
       writeFileSync(history.path('a.txt'), 'after');
     });
     assert.equal(seen, 'before');

@@ -340,7 +340,7 @@ describe('file tools', () => {
       const result = await tools.call('read', { path: 'src/out' });
       assert.equal(result.refusal, 'declined');
       assert.equal(result.asked?.rule.id, 'read-outside');
-      assert.ok(result.asked?.lines[0]?.startsWith(tools.outside('secret')));
+      assert.ok(result.asked.lines[0]?.startsWith(tools.outside('secret')));
       const allowed = await tools.call('read', { path: 'src/out' }, allow);
       assert.match(allowed.text, /1\tneedle/);
     });
@@ -469,7 +469,7 @@ describe('file tools', () => {
         const declined = await tools.call(name, args);
         assert.equal(declined.refusal, 'declined', declined.text);
         assert.equal(declined.asked?.rule.id, 'protected');
-        assert.ok(declined.asked?.lines.some((line) => line.startsWith('PROTECTED ')));
+        assert.ok(declined.asked.lines.some((line) => line.startsWith('PROTECTED ')));
         assert.equal(text('.vscode/settings.json'), '{}');
         // The control: allowed, the same call does it.
         assert.equal((await tools.call(name, args, allow)).state, 'done');
