@@ -89,7 +89,6 @@ interface Opened {
 /** Composes the engine's services. The store, the runner and the QuickJS pool are opened on first need. */
 export function createEngineServices(options: EngineServicesOptions): EngineServices {
   const { projects, notify, onProblem, now = Date.now, scopeOf = projectScope } = options;
-  const setTimer = options.setTimer ?? startTimer;
   const limitBytes = options.blobStoreBytes ?? limits.blobStoreBytes;
   let { trusted } = options;
   let opened: Opened | undefined;
@@ -215,49 +214,22 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     return agent;
   };
   const startAgent = async () => {
-    const { store, history } = open();
-    const [{ createAgentServices }, { createAgentTools, listsOf }] = await Promise.all([
-      import('./agent/agentServices.ts'),
-      import('./agent/agentTools.ts'),
-    ]);
-    const services = createAgentServices({
-      store,
-      historyBlobs: createBlobStore(store.home.history),
-      historyBytes: options.historyBytes ?? limits.historyBytes,
+    const current = open();
+    const { startAgent: start } = await import('./agent/startAgent.ts');
+    const services = start({
+      opened: current,
       projects,
+      consents,
       scopeOf,
+      projectKey,
       isTrusted,
       person: options.person ?? nobody,
       notify,
       onProblem: problem,
-      createTools:
-        options.createTools ??
-        ((materials) =>
-          createAgentTools(
-            {
-              runs: {
-                projects,
-                open,
-                review: (root) => consents.review(root),
-                projectKey,
-                scheduler: { setTimer },
-              },
-              record: ({ root, principal }, record) =>
-                store.egress.appendOf(principal, projectKey(root), record),
-              now,
-            },
-            materials,
-          )),
-      toolLists: listsOf,
-      mentionSources: {
-        card: (root, card) => {
-          const found = projects.get(root).cards.get(card);
-          if (!found?.manifest) throw new UserError('not-found', `there is no sound card ${card}`, { card });
-          return JSON.stringify(found.manifest, undefined, 2);
-        },
-        run: (_, runId) => JSON.stringify(history.view(runId), undefined, 1),
-      },
-      clock: { now, monotonic: () => performance.now(), setTimer },
+      clock: { now, monotonic: () => performance.now(), setTimer: options.setTimer ?? startTimer },
+      programs: options.programs,
+      historyBytes: options.historyBytes,
+      createTools: options.createTools,
     });
     services.setConnections(connections);
     return services;

@@ -126,6 +126,14 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   const tools = options.createTools({ gate, journal, person, titleOf, shellInternet: () => shellInternet });
   const catalog: Catalog = createCatalog(tools, options.toolLists?.(tools));
 
+  const isAlive = (engine: string) => store.isAlive(engine);
+  const recover = () => {
+    ledger.recover(isAlive, clock.now());
+    recoverConversations(
+      { database, conversations: records, items, receipt: (opId) => ledger.receipt(opId), now: clock.now },
+      isAlive,
+    );
+  };
   const deltas = new Deltas({
     summaryOf: (id) => conversations.summary(id),
     send: (delta) => notify('conversation/delta', delta),
@@ -162,15 +170,12 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     deltas,
     expand: (root, mentions) => expandMentions(root, mentions, options.mentionSources),
     questions: (id) => ledger.questions(id),
+    recover,
     onProblem: options.onProblem,
   });
 
-  ledger.recover((engine) => store.isAlive(engine), clock.now());
-  journal.recover((engine) => store.isAlive(engine)).catch(options.onProblem);
-  recoverConversations(
-    { database, conversations: records, items, receipt: (opId) => ledger.receipt(opId), now: clock.now },
-    (engine) => store.isAlive(engine),
-  );
+  recover();
+  journal.recover(isAlive).catch(options.onProblem);
 
   const scopeOf = (root: string): string => {
     const scope = options.scopeOf(root);

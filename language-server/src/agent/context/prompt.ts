@@ -58,7 +58,7 @@ export function inOrder(items: readonly StoredItem[]): StoredItem[] {
 /** A summary stands for everything before, so it comes first; a message comes after the row it was told after. */
 export function placeOf({ row, wire }: StoredItem): number {
   if (wire.kind === 'summary') return 0;
-  return wire.kind === 'person' ? wire.after : row.seq;
+  return wire.kind === 'person' && wire.after > row.seq ? wire.after + 0.5 : row.seq;
 }
 
 function toMessages(

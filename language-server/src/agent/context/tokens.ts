@@ -13,6 +13,15 @@ export function estimateTokens(text: string): number {
 
 export type ModelInfo = Connection['models'][number];
 
+/** Ollama keeps as much context as it is told to, in the memory of this machine; its own default is too little to work with. */
+const ollamaContext = { usual: 16_384, most: 32_768 };
+
+/** Tokens that a model reads at most through this connection; null where nobody says. */
+export function contextLimitOf({ kind, models }: Connection, modelId: string | null): number | null {
+  const limit = models.find(({ id }) => id === modelId)?.contextTokens ?? null;
+  return kind === 'ollama' ? Math.min(limit ?? ollamaContext.usual, ollamaContext.most) : limit;
+}
+
 /** What a request cost. Cached input is counted at the full price, so this is never less than the bill. */
 export function toUsage(reported: ModelUsage | null, estimated: Usage, model: ModelInfo | undefined): Usage {
   const inputTokens = reported?.inputTokens.total ?? estimated.inputTokens;

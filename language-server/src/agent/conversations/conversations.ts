@@ -1,4 +1,5 @@
 import type { AgentMode, ConversationSummary, Item, Mention } from '../../../../protocol/src/agent.ts';
+import { contextLimitOf } from '../context/tokens.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { limits } from '../../../../protocol/src/limits.ts';
 import { Turn, type TurnParts } from '../loop/turn.ts';
@@ -19,6 +20,8 @@ export interface ConversationsOptions {
   readonly expand: (root: string, mentions: readonly Mention[]) => string;
   /** Questions that were put to a person in this conversation. */
   readonly questions: (id: string) => number;
+  /** Ends what engines that are gone left in the middle. */
+  readonly recover: () => void;
   /** What goes wrong without failing anything that was asked for. */
   readonly onProblem: (error: unknown) => void;
 }
@@ -88,7 +91,7 @@ export class Conversations {
     id: string,
     message: { text: string; mentions: readonly Mention[]; images: readonly StoredImage[] },
   ): { seq: number } {
-    const { parts, database, engineId, expand } = this.#options;
+    const { parts, database, expand } = this.#options;
     const { conversations, items, transcript } = parts;
     if (this.#isEnding) throw new UserError('closed', 'The engine is ending');
     if (message.text.trim() === '' && message.images.length === 0 && message.mentions.length === 0)
@@ -99,8 +102,7 @@ export class Conversations {
         'The message is longer than one million characters. Put it in a file.',
       );
     const conversation = conversations.get(id);
-    if (!conversations.take(id, engineId))
-      throw new UserError('conflict', 'Another window is answering this conversation. Go on there.', { id });
+    this.#take(id);
     const isQueued = this.#live.has(id);
     const expanded = expand(conversation.root, message.mentions);
     const row = database.transaction(() => {
@@ -126,12 +128,8 @@ export class Conversations {
   }
 
   /** Stops the answer that is coming. What waits to be sent is not sent by itself. */
-  async stop(id: string): Promise<boolean> {
-    const live = this.#live.get(id);
-    if (!live) return false;
-    live.controller.abort(new UserError('cancelled', 'The person stopped it'));
-    await live.over;
-    return true;
+  stop(id: string): Promise<boolean> {
+    return this.#abort(id, new UserError('cancelled', 'The person stopped it'));
   }
 
   configure(
@@ -189,12 +187,11 @@ export class Conversations {
   }
 
   async compact(id: string): Promise<{ seq: number }> {
-    const { parts, engineId } = this.#options;
+    const { parts } = this.#options;
     const { conversations } = parts;
     if (this.#live.has(id)) throw new UserError('conflict', 'An answer is coming. Compact when it is there.');
     const { lastTurn, connection } = conversations.get(id);
-    if (!conversations.take(id, engineId))
-      throw new UserError('conflict', 'Another window is answering this conversation. Go on there.', { id });
+    this.#take(id);
     let seq = 0;
     let problem: Error | undefined;
     const live = this.#begin(id, lastTurn, 'Compact');
@@ -245,7 +242,25 @@ export class Conversations {
   /** Stops every answer and waits for the end of each. */
   async dispose(): Promise<void> {
     this.#isEnding = true;
-    await Promise.all([...this.#live.keys()].map((id) => this.stop(id)));
+    const reason = new UserError('closed', 'The engine is ending');
+    await Promise.all([...this.#live.keys()].map((id) => this.#abort(id, reason)));
+  }
+
+  async #abort(id: string, reason: UserError): Promise<boolean> {
+    const live = this.#live.get(id);
+    if (!live) return false;
+    live.controller.abort(reason);
+    await live.over;
+    return true;
+  }
+
+  /** Takes a conversation for this engine. Throws `conflict` where another one that lives has it. */
+  #take(id: string): void {
+    const { parts, engineId, recover } = this.#options;
+    if (parts.conversations.take(id, engineId)) return;
+    recover();
+    if (!parts.conversations.take(id, engineId))
+      throw new UserError('conflict', 'Another window is answering this conversation. Go on there.', { id });
   }
 
   #begin(id: string, number: number, title: string): Live {
@@ -302,8 +317,8 @@ export class Conversations {
   }
 
   #toSummary(stored: StoredConversation): ConversationSummary {
-    const { connection: id, model } = stored;
-    const models = id === null ? undefined : this.#options.parts.connection(id)?.models;
+    const connection =
+      stored.connection === null ? undefined : this.#options.parts.connection(stored.connection);
     return {
       id: stored.id,
       root: stored.root,
@@ -315,7 +330,7 @@ export class Conversations {
       items: stored.items,
       usage: stored.usage,
       contextTokens: stored.contextTokens,
-      contextLimit: models?.find((each) => each.id === model)?.contextTokens ?? null,
+      contextLimit: connection ? contextLimitOf(connection, stored.model) : null,
       questions: this.#options.questions(stored.id),
       createdAt: stored.createdAt,
       updatedAt: stored.updatedAt,

@@ -1,8 +1,8 @@
-import { errorMessage } from '../../../../protocol/src/errors.ts';
+import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
 import type { Connection } from '../../../../protocol/src/agent.ts';
 import { compactionPrompt, lastMessageOf } from '../context/compaction.ts';
 import { estimatePrompt, placeOf, toPrompt } from '../context/prompt.ts';
-import { estimateTokens, toUsage, type ModelInfo } from '../context/tokens.ts';
+import { contextLimitOf, estimateTokens, toUsage, type ModelInfo } from '../context/tokens.ts';
 import type { ConversationRecords, StoredConversation } from '../conversations/conversationRecords.ts';
 import type { ItemRecords } from '../conversations/itemRecords.ts';
 import type { Transcript } from '../conversations/transcript.ts';
@@ -58,7 +58,11 @@ export class Turn {
     try {
       return await this.#steps();
     } catch (error) {
-      if (this.#signal.aborted) return 'stopped';
+      if (this.#signal.aborted) {
+        if (isEnding(this.#signal.reason))
+          this.#notice('warning', 'Sallyport ended in the middle of this. Send a message to go on.');
+        return 'stopped';
+      }
       this.#fail(errorText(error, this.#chosen()?.connection.name));
       return 'failed';
     }
@@ -71,7 +75,7 @@ export class Turn {
     const { transcript } = this.#parts;
     const conversation = this.#conversation();
     const items = transcript.context(conversation, placeOf);
-    const prompt = compactionPrompt(items, chosen.info?.contextTokens ?? null);
+    const prompt = compactionPrompt(items, contextLimitOf(chosen.connection, chosen.model));
     let markdown = '';
     const listener = { text: (more: string) => void (markdown += more), callBegan: none, call: none };
     const answer = await this.#request(chosen, () => prompt, none2, listener);
@@ -128,7 +132,7 @@ export class Turn {
             : 'Not run: the answer with this call was cut off.',
         );
         const failure = this.#signal.aborted ? undefined : toFailure(error);
-        if (failure?.kind !== 'too-long' || compacted || step === 0) throw error;
+        if (failure?.kind !== 'too-long' || compacted) throw error;
         compacted = true;
         await this.compact();
         continue;
@@ -248,9 +252,9 @@ export class Turn {
     this.#parts.transcript.changed(this.#conversation());
   }
 
-  #isFull({ info }: Chosen): boolean {
-    const limit = info?.contextTokens;
-    if (limit === null || limit === undefined) return false;
+  #isFull({ connection, model }: Chosen): boolean {
+    const limit = contextLimitOf(connection, model);
+    if (limit === null) return false;
     const conversation = this.#conversation();
     if (conversation.contextTokens < limit * fullPart) return false;
     return this.#parts.transcript.context(conversation, placeOf).length > 2;
@@ -295,6 +299,11 @@ interface Chosen {
 
 const noModel =
   'This conversation has no model: its connection was removed or none was chosen. Choose one, then send again.';
+
+/** The engine ends; a person who stops an answer knows that. */
+function isEnding(reason: unknown): boolean {
+  return reason instanceof UserError && reason.code === 'closed';
+}
 
 function errorText(error: unknown, connection = 'The connection'): string {
   return error instanceof ProviderFailure ? failureText(error, connection) : errorMessage(error);

@@ -1,4 +1,5 @@
 import type { Connection } from '../../../../protocol/src/agent.ts';
+import { contextLimitOf } from '../context/tokens.ts';
 import { createBrokerFetch, type BrokerWatch } from './brokerFetch.ts';
 import { ProviderFailure, toFailure } from './failures.ts';
 import type { Model, ModelTool, ProviderOptions } from './model.ts';
@@ -24,10 +25,11 @@ export type StreamEnd = 'whole' | 'limit' | ProviderFailure;
 /** The packages that speak a wire format are read when a connection of their kind is first used. */
 export async function openModel(
   person: PersonSide,
-  { id, kind }: Connection,
+  connection: Connection,
   modelId: string,
   watch: BrokerWatch,
 ): Promise<ConnectedModel> {
+  const { id, kind } = connection;
   if (kind === 'vscode') {
     return { ...plain, model: createVscodeModel(person, modelId, watch) };
   }
@@ -60,7 +62,12 @@ export async function openModel(
     case 'openai-compatible':
       return { ...plain, model };
     case 'ollama':
-      return { ...plain, model, readEnd: readOllamaEnd };
+      return {
+        ...plain,
+        model,
+        options: { ollama: { options: { num_ctx: contextLimitOf(connection, modelId) } } },
+        readEnd: readOllamaEnd,
+      };
   }
 }
 

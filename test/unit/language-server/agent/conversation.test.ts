@@ -19,7 +19,7 @@ describe('a conversation', () => {
   afterEach(() => agent.dispose());
 
   for (const [kind] of wireFormats) {
-    it(`[AGENT-01] goes from a message through calls to an answer, over ${kind}`, async () => {
+    it(`[TURN-01] goes from a message through calls to an answer, over ${kind}`, async () => {
       const server = await agent.connect(kind, [
         { text: ['I ', 'look.'], calls: [{ name: 'read', args: { text: 'a' } }] },
         { text: ['All ', 'is well.'], usage: { input: 1000, output: 100 } },

@@ -136,7 +136,7 @@ describe('a provider that fails', () => {
 
   for (const [kind] of wireFormats) {
     for (const { name, turns, requests, notices, ends } of cases) {
-      it(`[AGENT-02] says so and does nothing twice: ${name}, ${kind}`, async () => {
+      it(`[TURN-02] says so and does nothing twice: ${name}, ${kind}`, async () => {
         const server = await agent.connect(kind, [...turns, { text: ['Whole.'] }]);
         const { id } = await agent.create(kind);
         const items = await agent.ask(id, 'Go');
@@ -154,7 +154,7 @@ describe('a provider that fails', () => {
     }
   }
 
-  it('[AGENT-02] says that there is no network', async () => {
+  it('[TURN-02] says that there is no network', async () => {
     const server = await agent.connect('anthropic', []);
     await server.stop();
     const { id } = await agent.create('anthropic');
@@ -162,7 +162,7 @@ describe('a provider that fails', () => {
     assert.match(told(items).at(-1)!, /error: Test anthropic can’t be reached/);
   });
 
-  it('[AGENT-02] says that a provider is slow, and goes on', async () => {
+  it('[TURN-02] says that a provider is slow, and goes on', async () => {
     let release: () => void = () => undefined;
     const holdFirst = new Promise<void>((done) => (release = done));
     await agent.connect('openai', [{ text: ['Late.'], holdFirst }]);
@@ -173,7 +173,7 @@ describe('a provider that fails', () => {
     assert.equal(told(await agent.idle(id)).at(-1), 'answer complete: Late.');
   });
 
-  it('[AGENT-02] gives up a provider that stays silent', async () => {
+  it('[TURN-02] gives up a provider that stays silent', async () => {
     await agent.connect('ollama', [{ holdFirst: new Promise(() => undefined) }]);
     const { id } = await agent.create('ollama');
     const items = await agent.ask(id, 'Go');
@@ -187,7 +187,7 @@ describe('a provider that fails', () => {
   });
 
   for (const [kind] of wireFormats) {
-    it(`[AGENT-03] does not run a call of an answer that was cut at its limit, ${kind}`, async () => {
+    it(`[TURN-03] does not run a call of an answer that was cut at its limit, ${kind}`, async () => {
       const server = await agent.connect(kind, [
         { text: ['I write.'], calls: [call], finish: 'length' },
         { text: ['Smaller.'] },
@@ -202,7 +202,7 @@ describe('a provider that fails', () => {
     });
   }
 
-  it('[AGENT-03] does not run arguments that are no object or do not fit', async () => {
+  it('[TURN-03] does not run arguments that are no object or do not fit', async () => {
     await agent.connect('openai-compatible', [
       {
         calls: [
