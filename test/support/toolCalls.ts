@@ -29,13 +29,13 @@ export async function callTool(
   answers: readonly ('allow-once' | 'decline')[] = [],
   signal: AbortSignal = new AbortController().signal,
 ): Promise<CallResult> {
-  let isOver = false;
+  const progress = { isOver: false };
   const running = runTool(harness.gate, tool, JSON.stringify(args), context, signal).finally(() => {
-    isOver = true;
+    progress.isOver = true;
   });
   for (const answer of answers) {
-    await until(() => isOver || harness.gate.waiting().length > 0);
-    if (isOver) break;
+    await until(() => progress.isOver || harness.gate.waiting().length > 0);
+    if (harness.gate.waiting().length === 0) break;
     harness.answer(answer);
   }
   return running;

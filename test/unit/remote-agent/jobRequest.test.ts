@@ -28,6 +28,22 @@ describe('what a job’s access means for its sandbox', () => {
     ]);
   });
 
+  it('[PSH-01] covers named parts of the project, and takes no name that leads elsewhere', () => {
+    const withHidden = (hidden: string, projectRoot: string | undefined = folder()) => {
+      const access = {
+        network: { kind: 'none' } as const,
+        hostFolders: [],
+        ...(projectRoot === '' ? {} : { projectRoot }),
+        projectHidden: [{ path: hidden, kind: 'directory' as const }],
+      };
+      return sandboxRequest(jobWith({ access }), []);
+    };
+    assert.deepEqual(withHidden('sub/.git').masks, [{ target: '/project/sub/.git', kind: 'directory' }]);
+    for (const bad of ['', '..', '../etc', '/etc', 'a//b', 'a/../..', 'a/./b', 'a\0'])
+      assert.throws(() => withHidden(bad), isUnsafe, bad);
+    assert.throws(() => withHidden('.git', ''), isUnsafe);
+  });
+
   it('[JOB-11] is a refusal for anything but a plain folder of a plain path', () => {
     mkdirSync(path.join(folder(), 'real'));
     symlinkSync('real', path.join(folder(), 'link'));

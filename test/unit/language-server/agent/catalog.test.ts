@@ -6,6 +6,8 @@ import {
   type ShellToolDeps,
 } from '../../../../language-server/src/agent/shell/shellTools.ts';
 import { about, defineTool } from '../../../../language-server/src/agent/tools/defineTool.ts';
+import { createFileTools, type FileToolDeps } from '../../../../language-server/src/agent/tools/fileTools.ts';
+import { decide } from '../../../../language-server/src/gate/decide.ts';
 import { createNetTools, type NetToolDeps } from '../../../../language-server/src/agent/tools/netTools.ts';
 import { createPersonTools } from '../../../../language-server/src/agent/tools/personTools.ts';
 import type { RunToolDeps } from '../../../../language-server/src/agent/tools/runServices.ts';
@@ -83,19 +85,39 @@ describe('tool catalogue', () => {
     });
   }
 
-  it('[CAT-02] holds the shells, network, run and person tools as they are', () => {
+  it('[CAT-02] holds every tool of the engine, and no other', () => {
     const none = new Proxy({}, { get: () => () => assert.fail('opened too early') });
     const tools = [
+      ...createFileTools({ ripgrep: null } as FileToolDeps),
       ...createRunTools(none as RunToolDeps),
       ...createShellTools(none as ShellToolDeps),
       ...createNetTools(none as NetToolDeps),
       ...createPersonTools({ ask: prepare }),
     ];
-    const names = new Set(tools.map(({ name }) => name));
-    const own = {
-      ordinary: toolLists.ordinary.filter((name) => names.has(name)),
-      perCall: toolLists.perCall.filter((name) => names.has(name)),
-    };
-    assert.equal(createCatalog(tools, own).descriptions.length, 9);
+    const catalog = createCatalog(tools);
+    assert.deepEqual(catalog.tools.length, toolLists.ordinary.length + toolLists.perCall.length);
+    for (const { inputSchema } of catalog.descriptions)
+      assert.equal(inputSchema['additionalProperties'], false);
+    // What is asked for each time is what the decision table asks for each time.
+    for (const { name, effect, list } of catalog.tools) {
+      const { verdict } = decide({
+        principal: 'agent',
+        effect,
+        targets: [],
+        widens: 0,
+        trusted: true,
+        mode: 'act',
+        grants: (['read', 'write', 'run', 'shell'] as const).map((kind) => ({
+          id: kind,
+          kind,
+          scope: 's',
+          conversation: null,
+          folder: '',
+          createdAt: 1,
+        })),
+        conversation: 'c1',
+      });
+      assert.equal(verdict, list === 'perCall' ? 'ask' : 'allow', name);
+    }
   });
 });

@@ -28,6 +28,20 @@ describe('the arguments of bubblewrap', () => {
     assertGolden(path.join(import.meta.dirname, 'bubblewrap.golden.txt'), `${lines}\n`);
   });
 
+  it('[PSH-01] cover what is not to be seen after the binds that show it, and for good', () => {
+    const words = sandboxArguments({
+      ...plain,
+      masks: [
+        { target: '/host/data/.git', kind: 'directory' },
+        { target: '/host/data/.npmrc', kind: 'file' },
+      ],
+    }).join(' ');
+    const masks =
+      '--size 4096 --tmpfs /host/data/.git --remount-ro /host/data/.git --ro-bind /dev/null /host/data/.npmrc';
+    assert.ok(words.indexOf(masks) > words.indexOf('--bind-fd 9 /host/data'), words);
+    assert.ok(words.indexOf(masks) > 0);
+  });
+
   const always = [
     ['--unshare-user'],
     ['--unshare-pid'],
