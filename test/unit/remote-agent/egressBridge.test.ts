@@ -65,7 +65,7 @@ describe('egressBridge', () => {
 
   /** Runs a program in a network namespace of its own, and returns what it printed. */
   const runSealed = async (program: readonly string[]): Promise<string> => {
-    const environment = Object.entries({ ...bridgeEnvironment, ...proxyEnvironment });
+    const environment = Object.entries({ ...bridgeEnvironment, ...proxyEnvironment, NODE_OPTIONS: '' });
     const child = spawn(
       'bwrap',
       [
