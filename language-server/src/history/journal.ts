@@ -310,16 +310,22 @@ export class Journal {
   async #withFolders(wanted: readonly Wanted[]): Promise<Wanted[]> {
     const all = new Map(wanted.map((each) => [placeKey(each.place), each]));
     if (all.size !== wanted.length) throw new UserError('bad-message', 'One path is changed twice at once');
+    const there = new Set<string>();
     for (const { place, to } of wanted) {
       if (to.kind === 'absent') continue;
-      for (let folder = parentOf(place); folder && !all.has(placeKey(folder)); folder = parentOf(folder)) {
+      for (let folder = parentOf(place); folder; folder = parentOf(folder)) {
+        const key = placeKey(folder);
+        if (all.has(key) || there.has(key)) break;
         const { kind } = (await this.look(folder)).state;
-        if (kind === 'folder') break;
+        if (kind === 'folder') {
+          there.add(key);
+          break;
+        }
         if (kind !== 'absent') {
           const path = absolutePath(folder);
           throw new UserError('unsafe-path', `${path} is not a folder (${kind})`, { path });
         }
-        all.set(placeKey(folder), { place: folder, to: { kind: 'folder', mode: null }, expected: absent });
+        all.set(key, { place: folder, to: { kind: 'folder', mode: null }, expected: absent });
       }
     }
     return [...all.values()].sort((a, b) => depthOf(a.place) - depthOf(b.place));

@@ -53,9 +53,10 @@ export async function applySteps(steps: readonly Step[], blobs: BlobStore, tag: 
   const temporary = new Map<Step, Temporary>();
   const done: Act[] = [];
   try {
+    const going = steps.filter(({ from, to }) => from.kind === 'folder' && isInTheWay(from, to));
     for (const step of steps) {
       if (pace.isDue()) await pace.rest();
-      if (needsContent(step)) temporary.set(step, prepare(step, steps, blobs, tag));
+      if (needsContent(step)) temporary.set(step, prepare(step, going, blobs, tag));
     }
     const touched = new Set<Step>();
     for (const act of inOrder(steps)) {
@@ -129,11 +130,10 @@ function needsContent({ from, to }: Step): boolean {
   return to.kind === 'file' && !(from.kind === 'file' && from.digest === to.digest);
 }
 
-/** Writes the new content under a name of no meaning, in the deepest folder on the way that stays. */
-function prepare(step: Step, steps: readonly Step[], blobs: BlobStore, tag: string): Temporary {
+/** Writes the new content under a name of no meaning, in the deepest folder on the way that stays: not in one of `going`. */
+function prepare(step: Step, going: readonly Step[], blobs: BlobStore, tag: string): Temporary {
   const name = prefixOf(tag) + randomBytes(9).toString('hex');
-  const goes = (folder: Place) =>
-    steps.some((each) => isInTheWay(each.from, each.to) && isWithin(each.place, folder));
+  const goes = (folder: Place) => going.some((each) => isWithin(each.place, folder));
   let folder = parentOf(step.place);
   while (folder) {
     const place = { base: folder.base, path: `${folder.path}/${name}` };

@@ -59,14 +59,19 @@ export class Undo {
   /** Throws `conflict` where the plan is no longer the one that was shown, or one of its steps can't be done. */
   async apply({ planDigest, ...chosen }: Chosen & { readonly planDigest: string }): Promise<number> {
     const { gate, createId, scopeOf } = this.#options;
-    let plan = await this.#plan(chosen);
+    const root = realRoot(chosen.root);
+    let plan: Plan | undefined;
+    const planned = (): Plan => {
+      if (!plan) throw new Error('A plan is made before it is described or done');
+      return plan;
+    };
     let failure: { readonly error: unknown } | undefined;
     const result = await gate.pass(
       {
         opId: createId(),
         principal: 'person',
         conversation: null,
-        root: plan.root,
+        root,
         scope: scopeOf(chosen.root),
         callId: `undo-${planDigest.slice(0, 16)}`,
         tool: chosen.direction,
@@ -75,17 +80,17 @@ export class Undo {
         permissions: [],
         measure: async () => {
           plan = await this.#plan(chosen);
-          return plan.steps.map((step) => toTarget(plan.root, step));
+          return plan.steps.map((step) => toTarget(root, step));
         },
         describe: () => ({
-          title: titleOf(plan),
-          lines: plan.steps.map(({ place, action }) => `${action}: ${shownPath(plan.root, place)}`),
+          title: titleOf(planned()),
+          lines: planned().steps.map(({ place, action }) => `${action}: ${shownPath(root, place)}`),
           fullText: null,
         }),
       },
       async () => {
         try {
-          return await this.#do(plan, planDigest);
+          return await this.#do(planned(), planDigest);
         } catch (error) {
           failure = { error };
           throw error;
