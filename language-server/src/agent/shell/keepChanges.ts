@@ -28,6 +28,7 @@ export async function keepChanges(
   changes: readonly OverlayChange[],
   signal: AbortSignal,
 ): Promise<GateResult<ToolOutput & { readonly [key: string]: Json }>> {
+  assertReviewable(changes);
   const files = await Promise.all(changes.map((change) => planFile(context.root, change)));
   const prepared = prepareChanges({
     context,
@@ -64,6 +65,20 @@ export async function keepChanges(
       return JSON.parse(JSON.stringify(await prepared.run(each))) as ToolOutput & Record<string, Json>;
     },
     signal,
+  );
+}
+
+/** More than this no person reads, and one command has no need of. */
+const mostChanges = 1000;
+const mostBytes = 8 * 1024 * 1024;
+
+function assertReviewable(changes: readonly OverlayChange[]): void {
+  const bytes = changes.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
+  if (changes.length <= mostChanges && bytes <= mostBytes) return;
+  throw new UserError(
+    'too-large',
+    `${changes.length} changed files with ${bytes} bytes are more than one review holds (${mostChanges} files, ${mostBytes} bytes)`,
+    {},
   );
 }
 

@@ -10,6 +10,21 @@ const commands =
     ' ',
   ) as CommandName[];
 
+/**
+ * The hardened profile bounds memory, and counts so tightly that a file of 10,000 lines is too long. Counting is about
+ * time, and time is kept by the engine, which ends this thread.
+ */
+const roomForRealFiles = {
+  maxCommandCount: 100_000,
+  maxLoopIterations: 1_000_000,
+  maxAwkIterations: 1_000_000,
+  maxSedIterations: 1_000_000,
+  maxJqIterations: 1_000_000,
+  maxWorkUnits: 10_000_000,
+  maxArrayElements: 1_000_000,
+  maxTraversalWork: 1_000_000,
+};
+
 if (!parentPort) throw new TypeError('The shell runs in a worker thread');
 await runShell(workerData as ShellTask, parentPort);
 
@@ -29,6 +44,7 @@ async function runShell(task: ShellTask, port: MessagePort): Promise<void> {
       commands,
       executionLimitProfile: 'hardened',
       executionLimits: {
+        ...roomForRealFiles,
         maxExecutionTimeMs: limits.seconds * 1000,
         maxFileSystemBytes: limits.totalBytes,
         maxSourceBytes: 256 * 1024,

@@ -45,6 +45,7 @@ describe('project_shell', function () {
     symlinkSync(join(folder(), 'outside'), join(root(), 'link'));
     // The one who runs inside is nobody of this machine.
     for (const path of [folder(), root(), join(root(), 'sub')]) chmodSync(path, 0o755);
+    process.env['SALLYPORT_TEST_TOKEN'] = 'canary-of-the-environment';
     runner = createLocalRunner({
       spawn: () => spawnRunner(resolve('remote-agent/src/main.ts')),
       blobs: join(folder(), 'blobs'),
@@ -62,6 +63,7 @@ describe('project_shell', function () {
   afterEach(async () => {
     await runner.dispose();
     harness.close();
+    delete process.env['SALLYPORT_TEST_TOKEN'];
   });
 
   it('[PSH-01] runs real programs with the project to read, and tells status and times', async () => {
@@ -132,9 +134,11 @@ describe('project_shell', function () {
       const dial = (to: string) =>
         `node -e "require('net').connect(${to}).on('connect',()=>console.log('CONN'+'ECTED')).on('error',e=>console.log(e.code))"`;
       const { text } = await call(
-        `${dial(`${port},'127.0.0.1'`)}; ${dial("53,'8.8.8.8'")}; ${dial("'/project/socket'")}; getent hosts example.com; env`,
+        `${dial(`${port},'127.0.0.1'`)}; ${dial("53,'8.8.8.8'")}; ${dial("'/project/socket'")}; getent hosts example.com; node -e "const s=require('dgram').createSocket('udp4');s.on('error',e=>console.log('UDP '+e.code));s.send('x',53,'8.8.8.8',e=>{console.log(e?'UDP '+e.code:'CONN'+'ECTED');s.close()})"; env`,
       );
       assert.doesNotMatch(text, /CONNECTED/);
+      assert.match(text, /UDP E/);
+      assert.doesNotMatch(text, /canary-of-the-environment/);
       for (const [name, value] of Object.entries(process.env)) {
         if (/TOKEN|SECRET|KEY|SSH|VSCODE/.test(name) && value) assert.ok(!text.includes(`${name}=`), name);
       }

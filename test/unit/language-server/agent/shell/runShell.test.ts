@@ -66,6 +66,19 @@ describe('the shell in memory', function () {
     assert.deepEqual(end.files, []);
   });
 
+  it('has room for files of real size', async () => {
+    const lines = Array.from({ length: 100_000 }, (_, line) => `${line},${line % 7}`).join('\n');
+    writeFileSync(join(project(), 'data.csv'), `${lines}\n`);
+    const end = await finish(
+      `wc -l < data.csv; grep -c ,3 data.csv; awk -F, '{ s += $2 } END { print s }' data.csv; sed -n 99999p data.csv; sort -t, -k2 data.csv | head -1; cut -d, -f2 data.csv | sort | uniq -c | wc -l`,
+    );
+    assert.deepEqual(
+      end.stdout.split('\n').map((line) => line.trim()),
+      ['100000', '14286', '299995', '99998,3', '0,0', '7', ''],
+      end.stderr,
+    );
+  });
+
   it('[SHELL-06] tells the status of the command itself', async () => {
     for (const [command, status] of [
       ['exit 7', 7],
@@ -94,7 +107,10 @@ describe('the shell in memory', function () {
       const { stdout } = await finish(attack);
       assert.doesNotMatch(stdout, /root:|canary|uid=/, attack);
     }
+    process.env['SALLYPORT_TEST_TOKEN'] = 'canary-of-the-environment';
     const { stdout } = await finish('env; ls /; whoami; hostname');
+    delete process.env['SALLYPORT_TEST_TOKEN'];
+    assert.doesNotMatch(stdout, /canary/);
     assert.doesNotMatch(stdout, new RegExp(`${process.env['HOME'] ?? '/root'}\\b`));
     assert.match(stdout, /home\nproject\ntmp\n/);
   });
@@ -211,7 +227,7 @@ describe('the shell in memory', function () {
       'head -c 999999999999 /dev/zero > big',
       'true;'.repeat(20_000),
     ]) {
-      const end = await run(command, {}, { seconds: 10 });
+      const end = await run(command, {}, { seconds: 1 });
       assert.ok(end.kind !== 'end' || end.exitCode !== 0 || end.files.length === 0, command);
     }
   });

@@ -224,6 +224,23 @@ describe('shell', function () {
     assert.equal(existsSync(join(root(), 'a.txt')), false);
   });
 
+  it('[SHELL-04] keeps nothing that is too much to review', async () => {
+    grant('read');
+    grant('write');
+    for (const command of [
+      'x=$(seq 1 100000); for i in {1..40}; do echo "$x" > big$i; done',
+      'touch n{1..1001}',
+    ]) {
+      const result = await callTool(harness, shellTool(deps), { command }, context());
+      assert.match(
+        result.text,
+        /not kept: \d+ changed files[^]*more than one review holds/,
+        result.text.slice(0, 500),
+      );
+    }
+    assert.equal(existsSync(join(root(), 'big1')), false);
+  });
+
   it('[SHELL-08] reaches nothing private though the internet is on, and logs the attempt', async () => {
     grant('read');
     hasInternet = true;
