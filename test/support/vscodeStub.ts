@@ -302,11 +302,9 @@ export class LanguageModelToolResult {
     this.content = content;
   }
 }
-export class LanguageModelDataPart {
-  static image(data: Uint8Array, mime: string): { data: Uint8Array; mime: string } {
-    return { data, mime };
-  }
-}
+export const LanguageModelDataPart = {
+  image: (data: Uint8Array, mime: string) => ({ data, mime }),
+};
 export const LanguageModelChatMessageRole = { User: 1, Assistant: 2 } as const;
 export class LanguageModelChatMessage {
   readonly role: number;
@@ -322,8 +320,12 @@ export class LanguageModelChatMessage {
     return new LanguageModelChatMessage(2, content);
   }
 }
-export class ChatRequestTurn {}
-export class ChatResponseMarkdownPart {}
+export class ChatRequestTurn {
+  readonly prompt = '';
+}
+export class ChatResponseMarkdownPart {
+  readonly value = { value: '' };
+}
 export class MarkdownString {
   value: string;
   constructor(value: string) {

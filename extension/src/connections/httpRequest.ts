@@ -59,14 +59,18 @@ export class SilentError extends Error {
   }
 }
 
-/** Answers with addresses of this machine only; a name that has none is refused. */
-const loopbackLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, found) => {
-    if (error) return callback(error, []);
-    const own = found.filter(({ address }) => address === '::1' || address.startsWith('127.'));
-    const [first] = own;
-    if (!first) return callback(new Error(`${hostname} is not an address of this machine`), []);
-    if (options.all) callback(null, own);
-    else callback(null, first.address, first.family);
-  });
-};
+/** Looks a name up and answers with addresses of this machine only; a name that has none is refused. */
+export function createLoopbackLookup(resolve: typeof lookup): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, []);
+      const own = found.filter(({ address }) => address === '::1' || address.startsWith('127.'));
+      const [first] = own;
+      if (!first) return callback(new Error(`${hostname} is not an address of this machine`), []);
+      if (options.all) callback(null, own);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+const loopbackLookup = createLoopbackLookup(lookup);
