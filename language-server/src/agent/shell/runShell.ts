@@ -20,8 +20,6 @@ export interface RunShellOptions {
 }
 
 const memoryMB = 512;
-/** The thread's own limit comes first and says so more kindly. */
-const graceMs = 1_000;
 
 /**
  * Runs one command in a thread of its own, which is gone afterwards: nothing of one command reaches the next. The
@@ -54,7 +52,7 @@ export function runShell(task: ShellTask, options: RunShellOptions): Promise<She
     const cancel = () => end({ kind: 'cancelled' });
     const stopTimer = setTimer(
       () => end({ kind: 'timeout', seconds: task.limits.seconds }),
-      task.limits.seconds * 1000 + graceMs,
+      task.limits.seconds * 1000,
     );
     signal.addEventListener('abort', cancel, { once: true });
     worker.on('error', (error: NodeJS.ErrnoException) => {

@@ -45,7 +45,8 @@ async function runShell(task: ShellTask, port: MessagePort): Promise<void> {
       executionLimitProfile: 'hardened',
       executionLimits: {
         ...roomForRealFiles,
-        maxExecutionTimeMs: limits.seconds * 1000,
+        // The engine ends the thread first: a time-out has no exit status that could be taken for the command's own.
+        maxExecutionTimeMs: limits.seconds * 1000 + 10_000,
         maxFileSystemBytes: limits.totalBytes,
         maxSourceBytes: 256 * 1024,
       },
