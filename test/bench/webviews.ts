@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { openCanvasShell } from '../support/canvasShell.ts';
 import { openRunShell } from '../support/runShell.ts';
-import { sampleCard, sampleCardRun, sampleOutput, sampleRun, sampleStatus } from '../support/sampleCards.ts';
+import { sampleCard, sampleCardRun, sampleOutput, sampleRun, sampleStatus } from '../support/sampleViews.ts';
 import { launchBrowser, serveShells } from '../support/webviews.ts';
 import { type BenchRow } from './benchRow.ts';
 import { placeCards } from '../../webviews/src/canvas/layout.ts';

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import type { CardRunView, LogLine } from '../../protocol/src/engine.ts';
 import type { PortType } from '../../protocol/src/manifests.ts';
 import { runHost, runWebview, type libraryNames } from '../../protocol/src/webview.ts';
-import { sampleRun } from './sampleCards.ts';
+import { sampleRun } from './sampleViews.ts';
 import { openShell } from './shellPage.ts';
 import type { ThemeName } from './themes.ts';
 import { webviewFile } from './webviews.ts';

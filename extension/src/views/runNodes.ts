@@ -20,7 +20,7 @@ export function runNode(
     description,
     tooltip: `${plain(run.projectName)}\n${when}\n${description}`,
     spoken: `${when}, ${description}`,
-    icon: stateIcons[run.state],
+    icon: stateIcons[run.state === 'done' && blockedCards(run) > 0 ? 'blocked' : run.state],
     kind: run.state === 'running' ? 'run.running' : 'run',
     command: { id: 'sallyport.openRun', title: labels.openRun() },
     root: run.root,
@@ -32,13 +32,19 @@ export function runNode(
   };
 }
 
-/** `done · 6 cards · 4 from cache · 2.3 s`. */
+/** `done · 6 cards · 1 blocked · 4 from cache · 2.3 s`. */
 export function runDescription(run: RunSummary): string {
   const total = Object.values(run.counts).reduce((sum, count) => sum + count, 0);
   const parts = [runStateWord(run.state), labels.cards(total)];
+  const blocked = blockedCards(run);
+  if (blocked > 0) parts.push(labels.statusBlocked(blocked));
   if (run.cachedCards > 0) parts.push(labels.fromCache(run.cachedCards));
   if (run.finishedAt !== null) parts.push(duration(run.finishedAt - run.startedAt));
   return parts.join(' · ');
+}
+
+function blockedCards({ counts }: RunSummary): number {
+  return counts['blocked'] ?? 0;
 }
 
 /** The line that loads the next page. */

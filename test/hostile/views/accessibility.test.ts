@@ -12,7 +12,7 @@ import {
   sampleProject,
   sampleRun,
   sampleStatus,
-} from '../../support/sampleCards.ts';
+} from '../../support/sampleViews.ts';
 import { themes, type ThemeName } from '../../support/themes.ts';
 import { launchBrowser, serveShells } from '../../support/webviews.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { openRunShell } from '../../support/runShell.ts';
-import { sampleCardRun, sampleOutput } from '../../support/sampleCards.ts';
+import { sampleCardRun, sampleOutput } from '../../support/sampleViews.ts';
 import { startSink, type Sink } from '../../support/sink.ts';
 import { until } from '../../support/until.ts';
 import { launchBrowser, serveShells } from '../../support/webviews.ts';

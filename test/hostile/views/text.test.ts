@@ -8,7 +8,7 @@ import {
   sampleOutput,
   sampleRun,
   sampleStatus,
-} from '../../support/sampleCards.ts';
+} from '../../support/sampleViews.ts';
 import { launchBrowser, serveShells } from '../../support/webviews.ts';
 
 const attack = `<img src=x onerror="window.owned=1"><script>window.owned=1</script><a href="command:x">x</a>"'\`\${1}`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { findCard, findProject, parseTarget } from '../../../extension/src/commandTarget.ts';
-import { makeCard, makeProject } from '../../support/projectViews.ts';
+import { makeCard, makeProject } from '../../support/sampleViews.ts';
 
 describe('parseTarget', () => {
   const rows: [what: string, args: unknown[], expected: object][] = [

@@ -7,7 +7,7 @@ import {
   withProject,
   withProjects,
 } from '../../../extension/src/project/projectState.ts';
-import { hostPermission, makeCard, makeProject, makeRun, makeStatus } from '../../support/projectViews.ts';
+import { hostPermission, makeCard, makeProject, makeRun, makeStatus } from '../../support/sampleViews.ts';
 
 const delta = (over = {}, status = makeStatus()) => ({
   summary: makeRun(over),

@@ -5,7 +5,7 @@ import { RunHistory } from '../../../extension/src/views/runHistory.ts';
 import { watchWaitingPermissions } from '../../../extension/src/approvals/permissionNotice.ts';
 import type { Notice } from '../../../extension/src/messages.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
-import { hostPermission, makeCard, makeProject, makeRun, makeStatus } from '../../support/projectViews.ts';
+import { hostPermission, makeCard, makeProject, makeRun, makeStatus } from '../../support/sampleViews.ts';
 import { resetStub, stub } from '../../support/vscodeStub.ts';
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined, show: () => undefined };

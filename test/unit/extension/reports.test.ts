@@ -10,7 +10,7 @@ import {
 } from '../../../extension/src/documents/reportTexts.ts';
 import { timestamp } from '../../../extension/src/figures.ts';
 import { assertGolden } from '../../support/golden.ts';
-import { makeCard, makeProject } from '../../support/projectViews.ts';
+import { makeCard, makeProject } from '../../support/sampleViews.ts';
 
 const request = {
   jobId: 'j',

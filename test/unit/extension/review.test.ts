@@ -7,7 +7,7 @@ import type { Engine } from '../../../extension/src/engine.ts';
 import type { Notice } from '../../../extension/src/messages.ts';
 import type { PermissionReview } from '../../../protocol/src/engine.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
-import { makeProject } from '../../support/projectViews.ts';
+import { makeProject } from '../../support/sampleViews.ts';
 import { resetStub, stub } from '../../support/vscodeStub.ts';
 
 const asks = (key: string, sentence: string, isNew: boolean) => ({

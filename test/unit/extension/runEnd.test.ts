@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { endNotice } from '../../../extension/src/runs/endNotice.ts';
 import type { CardState } from '../../../protocol/src/engine.ts';
-import { makeCardRun, makeRun, makeStatus } from '../../support/projectViews.ts';
+import { makeCardRun, makeRun, makeStatus } from '../../support/sampleViews.ts';
 
 const cards = (...states: CardState[]) =>
   states.map((state) => makeCardRun({ title: state, status: makeStatus({ state }) }));

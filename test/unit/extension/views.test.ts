@@ -14,7 +14,7 @@ import {
   makeProject,
   makeRun,
   makeStatus,
-} from '../../support/projectViews.ts';
+} from '../../support/sampleViews.ts';
 
 const childrenOf = (node: TreeNode | undefined) =>
   Array.isArray(node?.children) ? (node.children as TreeNode[]) : [];
@@ -119,6 +119,13 @@ describe('the Runs view', () => {
       now: run.startedAt,
     });
     assert.equal(node.description, 'done · 6 cards · 4 from cache · 2.3 s');
+    const withBlocked = { ...run, counts: { done: 5, blocked: 1 } };
+    const blocked = runNode(withBlocked, () => Promise.reject(new Error('not asked')), {
+      isNamed: false,
+      now: run.startedAt,
+    });
+    assert.equal(blocked.description, 'done · 6 cards · 1 blocked · 4 from cache · 2.3 s');
+    assert.equal(blocked.icon?.name, 'lock');
     assert.ok(typeof node.children === 'function');
     const [card] = await node.children();
     assert.equal(card?.description, 'done · 1.2 s · 34 KB');

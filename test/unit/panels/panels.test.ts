@@ -17,7 +17,7 @@ import {
   sampleOutput,
   sampleRun,
   sampleStatus,
-} from '../../support/sampleCards.ts';
+} from '../../support/sampleViews.ts';
 import { until } from '../../support/until.ts';
 
 /** A panel with a page on its other end, as far as these panels use one. */

@@ -6,7 +6,7 @@ import { pictureBytes, pictureName } from '../../../extension/src/panels/picture
 import { singleFlight } from '../../../extension/src/panels/singleFlight.ts';
 import { portTypes } from '../../../protocol/src/manifests.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
-import { sampleCardRun, sampleOutput, sampleStatus } from '../../support/sampleCards.ts';
+import { sampleCardRun, sampleOutput, sampleStatus } from '../../support/sampleViews.ts';
 
 const options: ShellOptions = {
   kind: 'run',

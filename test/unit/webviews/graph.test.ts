@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import type { CardState } from '../../../protocol/src/engine.ts';
+import { shownState } from '../../../webviews/src/canvas/cardText.ts';
 import { reduceCanvas, stateChanges, initialCanvas } from '../../../webviews/src/canvas/canvasState.ts';
 import { graphKey, neighbour, wiresOf } from '../../../webviews/src/canvas/graph.ts';
 import { cardSize, createGraphCache, placeCards } from '../../../webviews/src/canvas/layout.ts';
@@ -11,9 +13,24 @@ import {
   sampleProject,
   sampleRun,
   sampleStatus,
-} from '../../support/sampleCards.ts';
+} from '../../support/sampleViews.ts';
 
 const project = () => ({ root: '/p', name: 'p', trusted: true, cards: sampleProject(), run: null });
+
+describe('A card on the canvas', () => {
+  it('is blocked before its first run and after it, unless it is under way', () => {
+    const stateOf = (state: CardState | null, blocked: boolean) =>
+      shownState({ status: state === null ? null : sampleStatus('one', { state }), blocked }).state;
+    assert.deepEqual(
+      [stateOf(null, false), stateOf(null, true), stateOf('done', false), stateOf('done', true)],
+      ['none', 'blocked', 'done', 'blocked'],
+    );
+    assert.deepEqual(
+      [stateOf('queued', true), stateOf('running', true), stateOf('skipped', false)],
+      ['queued', 'running', 'skipped'],
+    );
+  });
+});
 
 describe('The canvas’s state', () => {
   it('takes a delta for the cards that changed, and keeps the identity of the others', () => {

@@ -6,6 +6,7 @@ import { Menu, type MenuItem } from '../ui/menu.tsx';
 import { runSentence } from '../ui/runSentence.ts';
 import { stateWord } from '../ui/stateLabel.tsx';
 import { words } from '../ui/words.ts';
+import { shownState } from './cardText.ts';
 import { stateChanges, type CanvasProject, type CanvasState } from './canvasState.ts';
 import { GraphView } from './graphView.tsx';
 import { ListView } from './listView.tsx';
@@ -150,7 +151,7 @@ function Announcements({ project }: { readonly project: CanvasProject }) {
   const before = useRef(project.cards);
   useEffect(() => {
     const changes = stateChanges(before.current, project.cards, (card) =>
-      words.stateChanged(card.title, stateWord(card.status)),
+      words.stateChanged(card.title, stateWord(shownState(card))),
     );
     before.current = project.cards;
     announcer.announce(...changes);

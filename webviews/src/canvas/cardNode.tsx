@@ -4,7 +4,7 @@ import type { CardView } from '../../../protocol/src/engine.ts';
 import { Icon } from '../ui/icon.tsx';
 import { StateLabel } from '../ui/stateLabel.tsx';
 import { words } from '../ui/words.ts';
-import { cardFigures } from './cardText.ts';
+import { cardFigures, shownState } from './cardText.ts';
 
 export type CardNode = Node<
   {
@@ -30,13 +30,14 @@ export const CardNodeView = memo(function CardNodeView({ data }: NodeProps<CardN
   }, [isCurrent, takesFocus]);
   const progress = card.status?.state === 'running' ? card.status.progress : null;
   const figures = cardFigures(card);
+  const shown = shownState(card);
   return (
     <>
       <Handle type="target" position={Position.Left} isConnectable={false} />
       <button
         ref={button}
         type="button"
-        className={`card card-${card.status?.state ?? 'none'}`}
+        className={`card card-${shown.state}`}
         data-card={card.id}
         tabIndex={isCurrent ? 0 : -1}
         aria-haspopup="menu"
@@ -50,7 +51,7 @@ export const CardNodeView = memo(function CardNodeView({ data }: NodeProps<CardN
           <span className="card-runtime">{card.runtime}</span>
         </span>
         <span className="card-line">
-          <StateLabel status={card.status} />
+          <StateLabel shown={shown} />
           <span className="card-figures">{figures}</span>
         </span>
         {progress ? <Progress fraction={progress.fraction} text={progress.text} /> : <Badges card={card} />}

@@ -1,7 +1,18 @@
 import type { CardView } from '../../../protocol/src/engine.ts';
 import { byteSize, duration } from '../ui/figures.ts';
+import type { ShownState } from '../ui/stateLabel.tsx';
 import { words } from '../ui/words.ts';
 import type { Wire } from './graph.ts';
+
+/**
+ * What a card shows: that it is under way, else that it is blocked, else how its last run ended. A card that waits for
+ * a person is blocked before its first run too, as in the side bar.
+ */
+export function shownState({ status, blocked }: Pick<CardView, 'status' | 'blocked'>): ShownState {
+  const isUnderWay = status?.state === 'running' || status?.state === 'queued';
+  if (blocked && !isUnderWay) return { state: 'blocked', cached: false };
+  return status ?? { state: 'none', cached: false };
+}
 
 /** Time and size of a card's last run: `1.2 s · 3.4 KB`. Empty where nothing is known. */
 export function cardFigures(card: CardView): string {

@@ -2,7 +2,7 @@ import { memo } from 'react';
 import type { CardView } from '../../../protocol/src/engine.ts';
 import { StateLabel } from '../ui/stateLabel.tsx';
 import { words } from '../ui/words.ts';
-import { cardFigures, permissionTexts } from './cardText.ts';
+import { cardFigures, permissionTexts, shownState } from './cardText.ts';
 
 export interface ListViewProps {
   readonly name: string;
@@ -53,7 +53,7 @@ const Row = memo(function Row({ card, onOpen }: Pick<ListViewProps, 'onOpen'> & 
       </th>
       <td>{card.runtime}</td>
       <td>
-        <StateLabel status={card.status} />
+        <StateLabel shown={shownState(card)} />
       </td>
       <td>{cardFigures(card)}</td>
       <td>{inputs.map((input) => `${input.from ?? ''} (${input.type})`).join(', ')}</td>

@@ -26,7 +26,7 @@ export function CardDetail({ card, client }: { readonly card: CardRunView; reado
     <main className="detail" aria-label={card.title}>
       <div className="detail-head">
         <h2>{card.title}</h2>
-        <StateLabel status={card.status} />
+        <StateLabel shown={card.status} />
         <span className="muted">{card.runtime}</span>
       </div>
       {card.status.reason && card.status.state !== 'done' ? <Reason card={card} /> : null}

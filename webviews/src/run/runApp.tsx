@@ -88,7 +88,7 @@ function CardList({ cards, selected, onSelect }: CardListProps) {
           >
             <span className="cards-title">{card.title}</span>
             <span className="cards-line">
-              <StateLabel status={card.status} />
+              <StateLabel shown={card.status} />
               <span className="muted">{figures(card)}</span>
             </span>
           </li>

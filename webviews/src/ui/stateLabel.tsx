@@ -1,20 +1,24 @@
-import type { CardStatus } from '../../../protocol/src/engine.ts';
+import type { CardState } from '../../../protocol/src/engine.ts';
 import { Icon } from './icon.tsx';
 import { words } from './words.ts';
 
+/** What is shown of a card: the state of a run, or that there is none. */
+export interface ShownState {
+  readonly state: CardState | 'none';
+  readonly cached: boolean;
+}
+
 /** A card's state as shape and word. */
-export function StateLabel({ status }: { readonly status: CardStatus | null }) {
+export function StateLabel({ shown }: { readonly shown: ShownState }) {
   return (
     <span className="state">
-      <Icon name={status?.state ?? 'none'} />
-      {stateWord(status)}
+      <Icon name={shown.state} />
+      {stateWord(shown)}
     </span>
   );
 }
 
-export function stateWord(status: CardStatus | null): string {
-  if (!status) return words.notRun;
-  return status.cached && status.state === 'done'
-    ? `${words.states.done} ${words.cached}`
-    : words.states[status.state];
+export function stateWord({ state, cached }: ShownState): string {
+  if (state === 'none') return words.notRun;
+  return cached && state === 'done' ? `${words.states.done} ${words.cached}` : words.states[state];
 }
