@@ -14,7 +14,7 @@ const actionTimeoutMs = 45_000;
 /** Debian's Chromium as root, quiet, without the network that it likes to use. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({
-    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+    executablePath: process.env['SALLYPORT_CHROMIUM'] ?? '/usr/bin/chromium',
     args: [
       '--no-sandbox',
       '--disable-gpu',
