@@ -24,11 +24,18 @@ export function createPersonSide(connection: AskingConnection): PersonSide {
       const stop = AbortSignal.any([signal, timeout].filter((each) => each !== undefined));
       if (stop.aborted) throw new UserError('cancelled', `${method} was cancelled`);
       const source = new CancellationTokenSource();
-      const onAbort = () => source.cancel();
+      let onAbort: () => void = () => undefined;
+      const aborted = new Promise<never>((_, reject) => {
+        onAbort = () => {
+          source.cancel();
+          reject(new Error('aborted'));
+        };
+      });
       stop.addEventListener('abort', onAbort, { once: true });
       let answer: unknown;
       try {
-        answer = await connection.sendRequest(method, params, source.token);
+        // An extension that does not hear the cancellation must not hold up what was stopped.
+        answer = await Promise.race([connection.sendRequest(method, params, source.token), aborted]);
       } catch (error) {
         if (signal?.aborted) throw new UserError('cancelled', `${method} was cancelled`);
         if (timeout?.aborted) throw new UserError('timeout', `No answer to ${method} in ${timeoutMs} ms`);
