@@ -1,11 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
+import { errorMessage } from '../../../protocol/src/errors.ts';
 import type { JobLimits } from '../../../protocol/src/runner.ts';
 import type { FileOwner } from '../files/materialize.ts';
 import { isOutputInMemory, outputBytes, scratchBytes } from '../limits.ts';
 import { removeFolder } from '../runnerFolder.ts';
 import { makeStageFolders, type StagedJob } from '../stage.ts';
 import { sandboxArguments, type Mask, type SystemEntry } from './bubblewrap.ts';
+import { closedParentError } from './closedParent.ts';
 import { initDescriptors, type Preparation } from './initScript.ts';
 import { keepNamespace } from './keeper.ts';
 import { openSandbox, pipeOf, type Sandbox } from './sandbox.ts';
@@ -77,7 +79,8 @@ let turn = 0;
 
 /**
  * Starts a sandbox around fresh, empty folders under `folder`, which must not exist. Rejects with bubblewrap's own
- * words where the kernel or the machine refuses any part of it, leaving nothing; there is no lesser form.
+ * words where the kernel or the machine refuses any part of it, leaving nothing; there is no lesser form. Rejects with
+ * `unsafe-path` where the card's user can't get to a granted folder.
  */
 export async function openBubblewrap(
   place: SandboxPlace,
@@ -88,12 +91,15 @@ export async function openBubblewrap(
   const owner = unused && (request.user ?? unused);
   const staged = makeStageFolders(folder, owner);
   const inMemory = isOutputInMemory(request.limits);
+  let granted: Spawned['granted'] = [];
   try {
-    const child = spawnBubblewrap(place, request, owner, [
+    const spawned = spawnBubblewrap(place, request, owner, [
       { path: staged.codeFolder, target: '/card', write: false },
       { path: staged.inputsFolder, target: '/in', write: false },
       ...(inMemory ? [] : [{ path: staged.outputsFolder, target: '/out', write: true }]),
     ]);
+    const { child } = spawned;
+    granted = spawned.granted;
     request.bridge?.onSpawn(child);
     const sandbox = await openSandbox(child, {
       keeper: keepNamespace(child, pipeOf(child, statusDescriptor)),
@@ -103,7 +109,7 @@ export async function openBubblewrap(
     return { sandbox, staged, owner, cardFolder: '/card', environment: {} };
   } catch (error) {
     removeFolder(folder);
-    throw error;
+    throw closedParentError(errorMessage(error), granted, owner) ?? error;
   }
 }
 
@@ -117,12 +123,18 @@ export function socketProfile({
   return isAlone ? 'bridge' : 'ip';
 }
 
+interface Spawned {
+  readonly child: ChildProcess;
+  /** The granted folders by the descriptors that bubblewrap has of them. */
+  readonly granted: readonly { readonly descriptor: number; readonly path: string }[];
+}
+
 function spawnBubblewrap(
   place: SandboxPlace,
   request: SandboxRequest,
   owner: FileOwner | undefined,
   folders: readonly Mount[],
-): ChildProcess {
+): Spawned {
   const opened: number[] = [];
   const open = (path: string): number => {
     opened.push(openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
@@ -130,11 +142,13 @@ function spawnBubblewrap(
   };
   try {
     const seccompDescriptor = place.filters && open(place.filters[socketProfile(request)]);
-    const mounts = [...place.mounts[request.network], ...folders, ...request.mounts];
+    const bind = (mount: Mount) => ({ ...mount, descriptor: open(mount.path) });
+    const own = [...place.mounts[request.network], ...folders].map(bind);
+    const granted = request.mounts.map(bind);
     const words = sandboxArguments({
       network: request.network === 'all' ? 'host' : 'own',
       system: place.system,
-      binds: mounts.map(({ path, target, write }) => ({ descriptor: open(path), target, write })),
+      binds: [...own, ...granted],
       masks: request.masks ?? [],
       links: place.links,
       memoryFolders: {
@@ -150,7 +164,8 @@ function spawnBubblewrap(
     const pipes = Array.from({ length: firstFreeDescriptor }, (_, descriptor) =>
       descriptor !== initDescriptors.channel ? 'pipe' : request.bridge ? 'ipc' : 'ignore',
     );
-    return spawn(place.program, words, { stdio: [...pipes, ...opened], env: {}, cwd: '/', ...owner });
+    const options = { stdio: [...pipes, ...opened], env: {}, cwd: '/', ...owner };
+    return { child: spawn(place.program, words, options), granted };
   } finally {
     for (const descriptor of opened) closeSync(descriptor);
   }

@@ -328,6 +328,29 @@ describe('the runner', function () {
     assert.equal((await run('python', socket)).stdout, 'open\n');
   });
 
+  it('[JOB-11] says which folder is in the way of a granted one', async function () {
+    if (!isRoot) {
+      console.log('      skipped: only a root runner’s cards are other users');
+      this.skip();
+    }
+    const closedFolder = path.join(folder(), 'closed');
+    const shared = path.join(closedFolder, 'deep', 'shared');
+    mkdirSync(shared, { recursive: true });
+    for (const each of [closedFolder, path.dirname(shared), shared]) chmodSync(each, 0o755);
+    chmodSync(folder(), 0o711);
+    chmodSync(closedFolder, 0o700);
+    const access = { ...closed, hostFolders: [{ path: shared, name: 'data', write: false }] };
+    const { outcome } = (await run('shell', 'ls /host/data', { access })).result;
+    assert.ok(outcome.kind === 'refused' && outcome.code === 'unsafe-path', JSON.stringify(outcome));
+    assert.match(outcome.detail, new RegExp(`${shared} .* may not enter ${closedFolder}$`));
+    assert.match(outcome.remedy ?? '', new RegExp(`chmod o\\+x ${closedFolder}\\)`));
+    chmodSync(closedFolder, 0o701);
+    assert.deepEqual((await run('shell', 'ls /host/data', { access })).result.outcome, {
+      kind: 'exited',
+      exitCode: 0,
+    });
+  });
+
   it('[JOB-11] never shows what Sallyport keeps for itself', async () => {
     const access = { ...closed, hostFolders: [{ path: folder(), name: 'data', write: true }] };
     const { result } = await run('shell', 'ls /host/data', { access });
