@@ -206,7 +206,7 @@ export const agentRequests = {
     }),
     conversationSummary,
   ),
-  /** The rows before `before` (absent: the last ones), oldest first. */
+  /** The rows before `before` (absent: the last ones), oldest first. Fewer than `limit` may come though there are more. */
   'conversation/read': request(
     z.strictObject({ id, before: z.optional(z.int()), limit: z.int() }),
     z.strictObject({ summary: conversationSummary, items: z.array(item) }),

@@ -90,7 +90,7 @@ function toMessages(
       messages.push({
         role: 'user',
         content: [
-          { type: 'text', text: `${row.text}${wire.expanded}${note}` },
+          ...textPart(`${row.text}${wire.expanded}${note}`),
           ...own.map(({ mediaType, base64 }) => ({
             type: 'file' as const,
             mediaType,
@@ -105,7 +105,17 @@ function toMessages(
 }
 
 function userText(text: string): PromptMessage {
-  return { role: 'user', content: [{ type: 'text', text }] };
+  return { role: 'user', content: textPart(text) };
+}
+
+/** Providers refuse text without anything in it, and halves of characters that a cut left. */
+function textPart(text: string): { type: 'text'; text: string }[] {
+  return text.trim() === '' ? [] : [{ type: 'text', text: text.toWellFormed() }];
+}
+
+/** A name that a model made up may be one that a provider does not take back. */
+function toolName(name: string): string {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : 'unknown_tool';
 }
 
 function summaryText(markdown: string, { lastMessage }: WireOf<'summary'>): string {
@@ -127,17 +137,17 @@ function toStep(step: readonly StoredItem[], { connection, model }: PromptParts)
           if (metadata !== null)
             said.push({ type: 'reasoning', text, providerOptions: metadata as ProviderOptions });
         }
-      if (row.markdown !== '') said.push({ type: 'text', text: row.markdown });
+      said.push(...textPart(row.markdown));
     }
     if (row.kind === 'tool' && wire.kind === 'tool' && !wire.isProviders) {
-      const call = { toolCallId: wire.callId, toolName: row.tool };
+      const call = { toolCallId: wire.callId, toolName: toolName(row.tool) };
       said.push({
         type: 'tool-call',
         ...call,
         input: toObject(wire.args),
         ...(isSame && wire.metadata !== null && { providerOptions: wire.metadata as ProviderOptions }),
       });
-      const value = wire.result ?? 'Not run.';
+      const value = (wire.result ?? 'Not run.').toWellFormed();
       results.push({
         type: 'tool-result',
         ...call,
@@ -155,7 +165,7 @@ function toStep(step: readonly StoredItem[], { connection, model }: PromptParts)
 /** What a provider gets back as arguments must be an object, whatever the model wrote. */
 function toObject(args: string): Record<string, unknown> {
   try {
-    const value = JSON.parse(args) as unknown;
+    const value = JSON.parse(args.toWellFormed()) as unknown;
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {

@@ -339,7 +339,7 @@ export class Conversations {
 }
 
 /** Bodies are large; a page of them must fit one message. */
-const sentPage = 20;
+const sentPage = 10;
 
 function pageOf(limit: number): number {
   return Math.max(1, Math.min(limit, limits.pageSize));

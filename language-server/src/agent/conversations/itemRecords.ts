@@ -15,6 +15,9 @@ export interface StoredImage {
   readonly base64: string;
 }
 
+/** JSON text of one window: a message holds twice as much, for what is escaped. */
+const windowLength = 3 * 1024 * 1024;
+
 const columns = 'seq, step, row_json, wire_json';
 
 /** The rows of conversations. `num` is the conversation's number in the database. */
@@ -64,20 +67,26 @@ export class ItemRecords {
     this.#database.run('delete from items where conversation = ? and seq = ?', num, seq);
   }
 
-  /** Up to `limit` rows before `before`, oldest first. A row that does not fit its schema is left out. */
+  /**
+   * Up to `limit` rows before `before`, oldest first; fewer where they would not fit one message, but at least one. A
+   * row that does not fit its schema is left out.
+   */
   window(num: number, before: number, limit: number): Item[] {
-    return this.#database
-      .all(
-        'select row_json from items where conversation = ? and seq < ? order by seq desc limit ?',
-        num,
-        before,
-        limit,
-      )
-      .reverse()
-      .flatMap((row) => {
-        const parsed = z.safeParse(item, parse(text(row, 'row_json')));
-        return parsed.success ? [parsed.data] : [];
-      });
+    const window: Item[] = [];
+    let left = windowLength;
+    for (const row of this.#database.all(
+      'select row_json from items where conversation = ? and seq < ? order by seq desc limit ?',
+      num,
+      before,
+      limit,
+    )) {
+      const json = text(row, 'row_json');
+      left -= json.length;
+      if (left < 0 && window.length > 0) break;
+      const parsed = z.safeParse(item, parse(json));
+      if (parsed.success) window.push(parsed.data);
+    }
+    return window.reverse();
   }
 
   /** Everything after `after`, oldest first. */
