@@ -40,6 +40,7 @@ export async function openWorkbenchShell(page: Page, url: string, fixture: Workb
     requestHandlers: {
       'workbench/ready': () => {
         counts.readies++;
+        if (counts.readies > 1) shell.channel.notify('workbench/state', snapshot);
         return null;
       },
       'workbench/open': note('open'),

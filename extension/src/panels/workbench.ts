@@ -39,7 +39,7 @@ export function registerWorkbench(services: Services): Disposable {
     commands.register('sallyport.openWorkbench', () => commands.runBuiltin(`${viewIds.workbench}.focus`)),
     commands.register('sallyport.openWorkbenchEditor', () => editor.open()),
     presence.onDidChange(() => controller.refresh()),
-    projects.onDidForget(() => controller.forget()),
+    projects.onDidForget(controller.refresh),
     workspace.onDidGrantWorkspaceTrust(() => controller.refresh()),
     models.onDidChange((connections) =>
       controller.tell('workbench/connections', { connections: [...connections] }),

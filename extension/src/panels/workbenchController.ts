@@ -45,7 +45,6 @@ export class WorkbenchController implements Disposable {
   readonly refresh: () => void;
   #project: { readonly root: string; readonly name: string } | null = null;
   #creating: Promise<ConversationSummary> | undefined;
-  #isLoaded = false;
 
   constructor(window: WorkbenchWindow) {
     this.#window = window;
@@ -58,12 +57,6 @@ export class WorkbenchController implements Disposable {
   add(page: WorkbenchPage): Disposable {
     this.#pages.add(page);
     return { dispose: () => void this.#pages.delete(page) };
-  }
-
-  /** The engine is gone or another one: what was read from it is to be read again. */
-  forget(): void {
-    this.#isLoaded = false;
-    this.refresh();
   }
 
   /** Tells every page that is there. */
@@ -112,12 +105,11 @@ export class WorkbenchController implements Disposable {
       await this.#load();
       this.tell('workbench/state', await this.#state());
     } catch (error) {
-      this.#isLoaded = false;
       this.tell('workbench/message', { text: errorNotice(error)?.text ?? '' });
     }
   }
 
-  /** Finds the project and its latest conversation, once; a conversation that is shown is read again. */
+  /** Finds the project and reads the shown conversation again, or the latest one where none is shown. */
   async #load(): Promise<void> {
     if (!this.#window.hasProject()) {
       this.#project = null;
@@ -127,11 +119,6 @@ export class WorkbenchController implements Disposable {
     const shown = this.#conversation.summary;
     this.#project =
       projects.find(({ root }) => root === (shown?.root ?? this.#project?.root)) ?? projects[0] ?? null;
-    if (this.#isLoaded && shown?.root === this.#project?.root) {
-      await this.#reopen(shown?.id);
-      return;
-    }
-    this.#isLoaded = true;
     await this.#reopen(shown?.root === this.#project?.root ? shown?.id : undefined);
   }
 
@@ -139,7 +126,8 @@ export class WorkbenchController implements Disposable {
   async #reopen(id: string | undefined): Promise<void> {
     if (id !== undefined) {
       try {
-        await this.#conversation.open(id); return;
+        await this.#conversation.open(id);
+        return;
       } catch (error) {
         if (!(error instanceof UserError) || error.code !== 'not-found') throw error;
       }

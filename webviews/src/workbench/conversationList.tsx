@@ -23,7 +23,7 @@ export function ConversationList({ current, recent, onClose }: ConversationListP
   const answer = useAnswer(question);
   const found = answer.kind === 'there' ? answer.value : query === '' ? recent : [];
   return (
-    <main className="list">
+    <div className="list">
       <input
         className="search"
         type="search"
@@ -68,7 +68,7 @@ export function ConversationList({ current, recent, onClose }: ConversationListP
           </li>
         ))}
       </ul>
-    </main>
+    </div>
   );
 }
 

@@ -48,13 +48,7 @@ export function ConversationView({ summary, items, hasOlder, hasNewer }: Convers
     return () => observer.disconnect();
   }, [follows, hasNewer]);
 
-  const onScroll = () => {
-    const element = box.current;
-    if (!element) return;
-    const below = element.scrollHeight - element.scrollTop - element.clientHeight;
-    const isAtEnd = below < 24 && range.end === items.length && !hasNewer;
-    setFollows(isAtEnd);
-    anchor.remember();
+  const bringMore = (element: HTMLDivElement, below: number): void => {
     const ask = (at: Item | undefined, read: () => void) => {
       if (asked.current === at) return;
       asked.current = at;
@@ -63,11 +57,27 @@ export function ConversationView({ summary, items, hasOlder, hasNewer }: Convers
     if (element.scrollTop < nearPx) {
       if (range.first > 0) range.set(moveUp(range));
       else if (hasOlder) ask(items[0], client.readOlder);
-    } else if (below < nearPx && !isAtEnd) {
+    } else if (below < nearPx) {
       if (range.end < items.length) range.set(moveDown(range, items.length));
       else if (hasNewer) ask(items.at(-1), client.readNewer);
     }
   };
+  const onScroll = () => {
+    const element = box.current;
+    if (!element) return;
+    const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+    const isAtEnd = below < 24 && range.end === items.length && !hasNewer;
+    setFollows(isAtEnd);
+    anchor.remember();
+    if (!isAtEnd) bringMore(element, below);
+  };
+  useLayoutEffect(() => {
+    // Rows that were asked for are here: at the very edge no scrolling would bring them in.
+    const element = box.current;
+    if (!element || follows) return;
+    bringMore(element, element.scrollHeight - element.scrollTop - element.clientHeight);
+    // Only a change of the list matters here; scrolling has its own handler.
+  }, [items]);
   const showEnd = () => {
     if (hasNewer) client.showLatest();
     range.set(lastRows(items.length));

@@ -15,7 +15,7 @@ export function EmptyView({
   const client = useClient();
   const { title, text } = words.empty[kind];
   return (
-    <main className="empty-view">
+    <div className="empty-view">
       <Picture kind={kind} />
       <h1>{title}</h1>
       <p>{text}</p>
@@ -38,7 +38,7 @@ export function EmptyView({
           ))}
         </ul>
       ) : null}
-    </main>
+    </div>
   );
 }
 

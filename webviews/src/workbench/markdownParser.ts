@@ -29,6 +29,7 @@ export function createMarkdownParser(): MarkdownIt {
   const parser = createParser({ html: false, linkify: true, breaks: false, typographer: false });
   parser.validateLink = isWebAddress;
   parser.normalizeLinkText = (address) => address;
+  for (const scheme of ['//', 'ftp:', 'mailto:']) parser.linkify.add(scheme, null);
   parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
   parser.renderer.rules['image'] = (tokens, index) => {
     const token = tokens[index];

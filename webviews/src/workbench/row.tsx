@@ -53,7 +53,8 @@ function RowContent({ item }: { readonly item: Item }) {
 
 function PersonRow({ item }: { readonly item: PersonItem }) {
   return (
-    <section className="person" aria-label={words.you}>
+    <div className="person">
+      <span className="unseen">{words.you}: </span>
       <p dir="auto">{showProse(item.text)}</p>
       {item.mentions.length > 0 || item.images > 0 || item.isQueued ? (
         <p className="chips">
@@ -71,7 +72,7 @@ function PersonRow({ item }: { readonly item: PersonItem }) {
           ) : null}
         </p>
       ) : null}
-    </section>
+    </div>
   );
 }
 

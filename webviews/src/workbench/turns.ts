@@ -23,7 +23,7 @@ export function turnEnds(
     if (item.kind === 'tool') changes.push(...item.changes.map(({ undone }) => undone));
     const next = items[index + 1];
     if (next?.turn === item.turn) continue;
-    if (item.kind !== 'person' && item.turn !== open) {
+    if (item.kind !== 'person' && item.turn > 0 && item.turn !== open) {
       ends.set(item.seq, {
         turn: item.turn,
         seq: item.seq,

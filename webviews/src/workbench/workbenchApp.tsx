@@ -63,53 +63,55 @@ export function WorkbenchApp({ state, initialDraft, onDraft, onCompose, onSaid }
           </>
         )}
       </header>
-      {isListed ? (
-        <ConversationList
-          current={conversation?.id ?? null}
-          recent={shown.recent}
-          onClose={() => setListed(false)}
-        />
-      ) : (
-        <>
-          {conversation && shown.items.length > 0 ? (
-            <ConversationView
-              key={conversation.id}
-              summary={conversation}
-              items={shown.items}
-              hasOlder={state.hasOlder}
-              hasNewer={state.hasNewer}
-            />
-          ) : (
-            <EmptyView kind={missing ?? 'start'} onHint={onCompose} />
-          )}
-          {shown.waiting > 0 ? (
-            <div className="waiting">
-              <Icon name="shield" />
-              <span>{words.waitingBanner(shown.waiting)}</span>
-              <Button kind="primary" label={words.review} onClick={() => client.act('review')} />
-            </div>
-          ) : null}
-          {message === undefined ? null : (
-            <div className="said said-warning" role="alert">
-              <Icon name="warning" />
-              <span>{message}</span>
-              <QuietButton icon="close" label={words.dismiss} onClick={() => onSaid(undefined)} />
-            </div>
-          )}
-          {missing === undefined || (conversation && missing === 'connect' && shown.items.length > 0) ? (
-            <Composer
-              shown={shown}
-              composed={state.composed}
-              initialDraft={initialDraft}
-              takesImages={model?.images ?? true}
-              onDraft={onDraft}
-              onCommand={(command) => runCommand(command, client, shown)}
-              onSaid={onSaid}
-            />
-          ) : null}
-          {conversation ? <UsageBar summary={conversation} /> : null}
-        </>
-      )}
+      <main className="main">
+        {isListed ? (
+          <ConversationList
+            current={conversation?.id ?? null}
+            recent={shown.recent}
+            onClose={() => setListed(false)}
+          />
+        ) : (
+          <>
+            {conversation && shown.items.length > 0 ? (
+              <ConversationView
+                key={conversation.id}
+                summary={conversation}
+                items={shown.items}
+                hasOlder={state.hasOlder}
+                hasNewer={state.hasNewer}
+              />
+            ) : (
+              <EmptyView kind={missing ?? 'start'} onHint={onCompose} />
+            )}
+            {shown.waiting > 0 ? (
+              <div className="waiting">
+                <Icon name="shield" />
+                <span>{words.waitingBanner(shown.waiting)}</span>
+                <Button kind="primary" label={words.review} onClick={() => client.act('review')} />
+              </div>
+            ) : null}
+            {message === undefined ? null : (
+              <div className="said said-warning" role="alert">
+                <Icon name="warning" />
+                <span>{message}</span>
+                <QuietButton icon="close" label={words.dismiss} onClick={() => onSaid(undefined)} />
+              </div>
+            )}
+            {missing === undefined || (conversation && missing === 'connect' && shown.items.length > 0) ? (
+              <Composer
+                shown={shown}
+                composed={state.composed}
+                initialDraft={initialDraft}
+                takesImages={model?.images ?? true}
+                onDraft={onDraft}
+                onCommand={(command) => runCommand(command, client, shown)}
+                onSaid={onSaid}
+              />
+            ) : null}
+            {conversation ? <UsageBar summary={conversation} /> : null}
+          </>
+        )}
+      </main>
       <Announcements items={shown.items} waiting={shown.waiting} />
     </div>
   );
