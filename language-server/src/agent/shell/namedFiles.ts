@@ -1,9 +1,13 @@
 import { hash } from 'node:crypto';
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { UserError } from '../../../../protocol/src/errors.ts';
 import type { Target } from '../../../../protocol/src/gate.ts';
 import { resolvePath } from '../../gate/paths.ts';
 
 const maximumWords = 2_000;
+const maximumFiles = 200;
+/** A script is shorter; what is longer is measured by its size and time of change as well. */
+const measuredBytes = 1024 * 1024;
 
 /**
  * The files of the project that a command names, as targets measured by content. Every piece of the text between blanks,
@@ -22,6 +26,13 @@ export function namedFiles(root: string, command: string, mount: string): Target
     if (path.startsWith('/')) continue;
     const found = measureFile(root, path);
     if (found) targets.set(found.name, found);
+    if (targets.size > maximumFiles) {
+      throw new UserError(
+        'too-large',
+        `The command names more than ${maximumFiles} files of the project`,
+        {},
+      );
+    }
   }
   return [...targets.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -45,13 +56,15 @@ function measureFile(root: string, path: string): Target | undefined {
   };
 }
 
-/** Of the first 16 MiB and the size: a script is shorter. Throws where it can't be read, which means no. */
+/** Throws where it can't be read, which means no. */
 function digestOf(path: string): string {
-  const descriptor = openSync(path, 'r');
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const buffer = Buffer.alloc(Math.min(statSync(path).size, 16 * 1024 * 1024) + 1);
+    const { size, mtimeNs } = fstatSync(descriptor, { bigint: true });
+    const buffer = Buffer.alloc(measuredBytes + 1);
     const count = readSync(descriptor, buffer, 0, buffer.length, 0);
-    return hash('sha256', buffer.subarray(0, count));
+    const content = hash('sha256', buffer.subarray(0, count));
+    return count <= measuredBytes ? content : `${content} ${size} ${mtimeNs}`;
   } finally {
     closeSync(descriptor);
   }

@@ -12,7 +12,7 @@ import { createShellFetch } from './shellFetch.ts';
 export interface ShellDeps extends KeepDeps {
   /** The built worker: `shell-worker.mjs`. */
   readonly script: string;
-  /** The person's setting `shellInternet`, asked at each call. */
+  /** The person's setting `shellInternet`: whether a call may ask for the internet at all. */
   readonly hasInternet: () => boolean;
   readonly record: (context: CallContext, record: EgressRecord) => void;
   readonly now: () => number;
@@ -34,6 +34,12 @@ const shellInput = z.strictObject({
       z.int().check(z.minimum(1), z.maximum(120)),
     ),
   ),
+  internet: z.optional(
+    about(
+      'True where the command needs curl and the public internet (GET and HEAD only). A person is asked for each such call.',
+      z.boolean(),
+    ),
+  ),
 });
 
 /** `shell`: bash and its usual tools in memory, over the project. It starts no program of this machine. */
@@ -45,15 +51,19 @@ export function shellTool(deps: ShellDeps): Tool {
     input: shellInput,
     list: 'ordinary',
     effect: 'shell',
-    async prepare({ command, seconds = defaultSeconds }, context) {
-      const hasInternet = deps.hasInternet();
+    async prepare({ command, seconds = defaultSeconds, internet: hasInternet = false }, context) {
+      if (hasInternet && !deps.hasInternet()) {
+        throw new UserError(
+          'permission-needed',
+          'The shell has no internet here. Only a person can allow it, with the setting sallyport.shellInternet. Leave internet out, or use web_fetch.',
+          {},
+        );
+      }
       return {
-        args: { command, seconds, hasInternet },
-        permissions: [],
-        measure: async () => [
-          thing('project', context.root, null),
-          ...(hasInternet ? [thing('host', 'the public internet', null)] : []),
-        ],
+        args: { command, seconds, internet: hasInternet },
+        // What the internet hears can't be taken back, so no grant covers it.
+        permissions: hasInternet ? [{ name: 'network', host: 'public addresses' }] : [],
+        measure: async () => [thing('project', context.root, null)],
         describe: () => ({
           title: hasInternet
             ? 'Run a shell command in memory, with the public internet'

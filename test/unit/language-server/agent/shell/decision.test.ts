@@ -84,7 +84,7 @@ describe('what decides about a command', () => {
         { requires_approval: false },
         { safe: true },
         { sandbox: false },
-        { internet: true },
+        { approved: true },
       ]) {
         const args = JSON.stringify({ command: 'true', ...extra });
         await assert.rejects(prepareCall(tool, args, callContext(folder())), /do not fit/);

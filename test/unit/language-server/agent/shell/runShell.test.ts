@@ -101,6 +101,16 @@ describe('the shell in memory', function () {
       '/usr/bin/id; /bin/sh -c id; exec id; command id; env id',
       'python3 -c 1; node -e 1; js-exec x; sqlite3 x; curl http://127.0.0.1; wget x; git status; ssh x; nc x 1',
       'echo x > /dev/tcp/127.0.0.1/80',
+      `awk 'BEGIN { system("id"); while (("cat /etc/passwd" | getline l) > 0) print l; getline < "/etc/passwd"; print }'`,
+      `echo x | sed 'e id'; echo x | sed 's/x/id/e'; sed -n 'r /etc/passwd' notes.md; sed 'w /etc/x' notes.md`,
+      'find . -exec /usr/bin/id \\; ; echo a | xargs -I{} /usr/bin/id; xargs -a /etc/passwd echo',
+      `jq -n 'env, $ENV, input_filename, (try input catch .)'; jq -n --rawfile x /etc/passwd '$x'; jq -n 'include "/etc/passwd"; 1'`,
+      `yq -n 'load("/etc/passwd")'; yq -n 'load_str("/etc/passwd")'; yq -n 'env(HOME), system("id")'`,
+      'tar cf - /etc/passwd | tar xOf -; tar cf x notes.md --to-command=id; tar xf x --to-command=id',
+      'echo "$(</etc/passwd)"; mapfile l < /etc/passwd; echo "${l[@]}"; . /etc/profile; source /etc/passwd',
+      'date -f /etc/passwd; file -m /etc/passwd x; rg --pre id x .; diff /etc/passwd notes.md; sort --compress-program=id notes.md',
+      'x=__proto__; declare -A a; a[__proto__]=1; a[constructor]=2; export constructor=1 __proto__=2; echo "${a[constructor]}"; printf -v __proto__ x',
+      'cat /proc/1/environ /proc/self/cmdline /proc/self/maps /proc/self/fd/0 /dev/mem /dev/sda; ls /proc /dev /sys',
       'nslookup example.com; ping -c 1 example.com; getent hosts example.com',
     ];
     for (const attack of attacks) {

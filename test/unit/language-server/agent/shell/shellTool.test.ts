@@ -244,18 +244,33 @@ describe('shell', function () {
   it('[SHELL-08] reaches nothing private though the internet is on, and logs the attempt', async () => {
     grant('read');
     hasInternet = true;
-    const command = 'curl -s http://127.0.0.1/ || echo no1; curl -s https://example.com/ || echo no2';
-    const { text } = await callTool(harness, shellTool(deps), { command }, context());
-    assert.match(text, /no1\nno2/);
+    const command =
+      'curl -s http://127.0.0.1/ || echo no1; curl -s https://example.com/ || echo no2; curl -s -d x https://example.com/ || echo no3';
+    const { text } = await callTool(harness, shellTool(deps), { command, internet: true }, context(), [
+      'allow-once',
+    ]);
+    assert.match(text, /no1\nno2\nno3/);
     assert.deepEqual(
-      records.map(({ principal, record }) => [principal, record.host, record.verdict]),
-      [['agent', 'example.com', 'refused']],
+      records.map(({ principal, record }) => [principal, record.method, record.host, record.verdict]),
+      [['agent', 'GET', 'example.com', 'refused']],
     );
-    hasInternet = false;
-    assert.match(
-      (await callTool(harness, shellTool(deps), { command: 'curl x' }, context())).text,
-      /Exit code 127/,
-    );
+  });
+
+  it('[SHELL-08] asks for the internet each time, and has none without the setting or the asking', async () => {
+    for (const kind of ['read', 'write'] as const) grant(kind);
+    const command = 'curl -s https://example.com/';
+    const refused = await callTool(harness, shellTool(deps), { command, internet: true }, context());
+    assert.match(refused.text, /sallyport\.shellInternet/);
+    hasInternet = true;
+    const running = callTool(harness, shellTool(deps), { command, internet: true }, context());
+    await until(() => harness.gate.waiting().length > 0);
+    const [asked] = harness.gate.waiting();
+    assert.equal(asked?.rule.id, 'widening');
+    assert.match(asked.permissions[0]?.sentence ?? '', /public addresses/);
+    harness.answer('decline');
+    assert.equal((await running).refusal, 'declined');
+    assert.match((await callTool(harness, shellTool(deps), { command }, context())).text, /Exit code 127/);
+    assert.deepEqual(records, []);
   });
 
   it('is refused in a workspace that is not trusted', async () => {
