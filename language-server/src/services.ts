@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { homedir, availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { agentRequests } from '../../protocol/src/agent.ts';
@@ -12,6 +13,8 @@ import type { AgentHandlers, AgentServices, AgentServicesOptions } from './agent
 import type { PersonSide } from './agent/providers/personSide.ts';
 import { doctorReport } from './doctor.ts';
 import { spawnRunner } from './environment.ts';
+import { Journal } from './history/journal.ts';
+import { createRecordWrites } from './history/recordJob.ts';
 import { Consents } from './permissions/consents.ts';
 import type { Projects } from './project/model.ts';
 import { projectScope } from './project/scope.ts';
@@ -83,6 +86,8 @@ interface Opened {
   readonly jsRunner: CardRunner;
   readonly runs: Runs;
   readonly history: History;
+  /** The undo history; opened on first need. */
+  readonly journal: () => Journal;
   readonly code: CodeCapture;
 }
 
@@ -137,7 +142,19 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     const jsRunner =
       options.createJsRunner?.(blobs) ?? createQuickjsRunner({ blobs, files: jsFiles, maxJobs: parallel });
     const code = createCodeCapture(blobs, store.results);
+    let journalOpened: Journal | undefined;
+    const journal = () =>
+      (journalOpened ??= new Journal({
+        database: store.database,
+        blobs: createBlobStore(home.history),
+        engine: store.engineId,
+        createId: () => randomBytes(12).toString('base64url'),
+        now,
+        limitBytes: options.historyBytes ?? limits.historyBytes,
+        onChanged: (root) => notify('history/changed', { root }),
+      }));
     const runs = new Runs({
+      recordWrites: createRecordWrites(journal),
       store,
       blobs,
       projects,
@@ -160,7 +177,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         problem,
       },
     });
-    opened = { store, blobs, runner, jsRunner, runs, history: new History(store, runs), code };
+    opened = { store, blobs, runner, jsRunner, runs, journal, history: new History(store, runs), code };
     return opened;
   };
 
@@ -228,7 +245,6 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
       onProblem: problem,
       clock: { now, monotonic: () => performance.now(), setTimer: options.setTimer ?? startTimer },
       programs: options.programs,
-      historyBytes: options.historyBytes,
       createTools: options.createTools,
     });
     services.setConnections(connections);

@@ -124,9 +124,9 @@ async function turnRows(harness: HistoryHarness): Promise<BenchRow[]> {
 /** What it costs to put a folder under record before a program may write in it. */
 async function folderRow(harness: HistoryHarness): Promise<BenchRow> {
   const startedAt = performance.now();
-  const recorded = await harness.journal.recordFolder(
+  const recorded = await harness.journal.recordFolders(
     harness.context('run'),
-    harness.path('d1'),
+    [harness.path('d1')],
     async () => {
       writeFileSync(harness.path('d1/f501.txt'), 'by a card');
     },

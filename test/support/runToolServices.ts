@@ -45,6 +45,7 @@ export class RunToolServices {
       projectKey,
       place: createPlace({ runner, jsFiles: [] }),
       runnerFor: () => runner,
+      recordWrites: (_root, _job, run) => run(),
       userFolder: '/home/nobody',
       parallel: 2,
       clock: { now: Date.now, monotonic: () => performance.now() },

@@ -8,10 +8,9 @@ import type {
 import type { ParamsOf, RequestHandlers } from '../../../protocol/src/contract.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import type { gateEvents, gateRequests } from '../../../protocol/src/gate.ts';
-import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import { Gate } from '../gate/gate.ts';
 import { Ledger } from '../gate/ledger.ts';
-import { Journal } from '../history/journal.ts';
+import type { Journal } from '../history/journal.ts';
 import { createHistoryHandlers } from '../history/undo.ts';
 import type { Projects } from '../project/model.ts';
 import type { Store } from '../store/store.ts';
@@ -48,9 +47,8 @@ export interface ToolMaterials {
 
 export interface AgentServicesOptions {
   readonly store: Store;
-  /** The undo history's own blobs. */
-  readonly historyBlobs: BlobStore;
-  readonly historyBytes: number;
+  /** The undo history, which runs of cards write to as well. */
+  readonly journal: Journal;
   readonly projects: Projects;
   readonly scopeOf: (root: string) => string | null;
   readonly isTrusted: () => boolean;
@@ -85,7 +83,7 @@ export interface AgentServices {
  * gone left in the middle. Throws where the tools don't fit their lists.
  */
 export function createAgentServices(options: AgentServicesOptions): AgentServices {
-  const { store, projects, person, notify, clock } = options;
+  const { store, journal, projects, person, notify, clock } = options;
   const { database, engineId, cursors } = store;
   const createId = () => randomBytes(12).toString('base64url');
   let connections: ReadonlyMap<string, Connection> = new Map();
@@ -113,15 +111,6 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       notify('approval/changed', { waiting: waiting.length });
       conversations.showWaiting(new Set(waiting.map(({ callId }) => callId)));
     },
-  });
-  const journal = new Journal({
-    database,
-    blobs: options.historyBlobs,
-    engine: engineId,
-    createId,
-    now: clock.now,
-    limitBytes: options.historyBytes,
-    onChanged: (root) => notify('history/changed', { root }),
   });
   const tools = options.createTools({ gate, journal, person, titleOf, shellInternet: () => shellInternet });
   const catalog: Catalog = createCatalog(tools, options.toolLists?.(tools));

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { UserError } from '../../../protocol/src/errors.ts';
-import { limits } from '../../../protocol/src/limits.ts';
-import { createBlobStore } from '../../../remote-agent/src/files/blobStore.ts';
+import type { Journal } from '../history/journal.ts';
 import type { Consents } from '../permissions/consents.ts';
 import type { Projects } from '../project/model.ts';
 import type { LocalRunner } from '../runners/local.ts';
@@ -29,12 +28,11 @@ type Shared = Pick<
 export interface AgentDeps extends Shared {
   readonly projects: Projects;
   /** The services that a person's runs go through. */
-  readonly opened: RunServices & { readonly runner: LocalRunner };
+  readonly opened: RunServices & { readonly runner: LocalRunner; readonly journal: () => Journal };
   readonly consents: Consents;
   readonly projectKey: (root: string) => string;
   /** The folder that holds the built programs. */
   readonly programs: string;
-  readonly historyBytes?: number | undefined;
   /** Replaced in tests, which then need not fill the catalogue. */
   readonly createTools?: AgentServicesOptions['createTools'] | undefined;
 }
@@ -46,8 +44,7 @@ export function startAgent(deps: AgentDeps): AgentServices {
   return createAgentServices({
     ...deps,
     store,
-    historyBlobs: createBlobStore(store.home.history),
-    historyBytes: deps.historyBytes ?? limits.historyBytes,
+    journal: opened.journal(),
     createTools: createTools ?? ((materials) => createAllTools(deps, materials)),
     ...(createTools && { toolLists: listsOf }),
     mentionSources: {

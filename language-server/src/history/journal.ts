@@ -1,3 +1,4 @@
+import { sep } from 'node:path';
 import * as z from 'zod/mini';
 import { principal } from '../../../protocol/src/gate.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
@@ -6,6 +7,7 @@ import { text, type Database } from '../store/database.ts';
 import { Entries, type ChangeContext, type ChangeKind, type Direction, type Entry } from './entries.ts';
 import { absent, fileState, isSameState, lookAt, type FileState, type Look } from './fileState.ts';
 import { absolutePath, depthOf, parentOf, placeKey, type Place } from './place.ts';
+import { hashOnly } from './hashOnly.ts';
 import { HistorySpace } from './historySpace.ts';
 import { scanFolder, type Scan } from './scanFolder.ts';
 import { applySteps, sweepTemporary, type Step, type WantedState } from './transaction.ts';
@@ -58,6 +60,7 @@ export class Journal {
   readonly entries: Entries;
   readonly space: HistorySpace;
   readonly #options: JournalOptions;
+  readonly #recording = new Set<{ readonly bases: readonly string[]; readonly ended: Promise<void> }>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: JournalOptions) {
@@ -115,21 +118,55 @@ export class Journal {
   }
 
   /**
-   * Records whatever `write` changes in a folder: everything in it is kept first, what changed is told from metadata
-   * and content afterwards, and only that stays kept. Throws `too-large`, and does not call `write`, where the folder
-   * holds more than can be kept. Rejects with what `write` threw, once what it did is recorded.
+   * Records whatever `write` changes in these folders: everything in them is kept first, what changed is told from
+   * metadata and content afterwards, and only that stays kept. Waits for records of the same folders, so that a change
+   * is recorded once. Throws `too-large`, and does not call `write`, where they hold more than can be kept. Rejects with
+   * what `write` threw, once what it did is recorded.
    */
-  async recordFolder(context: ChangeContext, base: string, write: () => Promise<void>): Promise<Recorded[]> {
+  async recordFolders(
+    context: ChangeContext,
+    folders: readonly string[],
+    write: () => Promise<void>,
+  ): Promise<Recorded[]> {
+    const outermost = folders.filter(
+      (each, at) => !folders.some((other, index) => isBelow(other, each) && (other !== each || index < at)),
+    );
+    const overlaps = (others: readonly string[]) =>
+      others.some((other) => outermost.some((each) => isBelow(each, other) || isBelow(other, each)));
+    for (;;) {
+      const busy = [...this.#recording].find(({ bases }) => overlaps(bases));
+      if (!busy) break;
+      await busy.ended;
+    }
+    let end: () => void = () => undefined;
+    const recording = { bases: outermost, ended: new Promise<void>((resolve) => (end = resolve)) };
+    this.#recording.add(recording);
+    try {
+      return await this.#recordAll(context, outermost, write);
+    } finally {
+      this.#recording.delete(recording);
+      end();
+    }
+  }
+
+  async #recordAll(
+    context: ChangeContext,
+    bases: readonly string[],
+    write: () => Promise<void>,
+  ): Promise<Recorded[]> {
     const { blobs, limitBytes } = this.#options;
-    const before = await scanFolder(base, { blobs, limitBytes });
-    const id = this.#beginFolder(context, base, before);
+    const scans: { readonly base: string; readonly before: Scan }[] = [];
+    for (const base of bases) scans.push({ base, before: await scanFolder(base, { blobs, limitBytes }) });
+    const begun = scans.map((scan) => ({ ...scan, id: this.#beginFolder(context, scan.base, scan.before) }));
     let failure: { readonly error: unknown } | undefined;
     try {
       await write();
     } catch (error) {
       failure = { error };
     }
-    const recorded = await this.#inTurn(() => this.#finishFolder(id, context, base, before));
+    const recorded: Recorded[] = [];
+    for (const { id, base, before } of begun)
+      recorded.push(...(await this.#inTurn(() => this.#finishFolder(id, context, base, before))));
     if (failure) throw failure.error;
     return recorded;
   }
@@ -270,8 +307,8 @@ export class Journal {
   }
 
   async #finishFolder(id: string, context: ChangeContext, base: string, before: Scan): Promise<Recorded[]> {
-    const { database, blobs, engine, createId, now, limitBytes } = this.#options;
-    const after = await scanFolder(base, { blobs, known: before, limitBytes });
+    const { database, engine, createId, now } = this.#options;
+    const after = await this.#scanAfter(base, before);
     const at = now();
     const changed = [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((path) => {
       const from = before.get(path)?.state ?? absent;
@@ -306,6 +343,17 @@ export class Journal {
     return recorded;
   }
 
+  /** What came may be more than can be kept: then it is only measured, and what was there before stays kept. */
+  async #scanAfter(base: string, known: Scan): Promise<Scan> {
+    const { blobs, limitBytes } = this.#options;
+    try {
+      return await scanFolder(base, { blobs, known, limitBytes });
+    } catch (error) {
+      if (!(error instanceof UserError) || error.code !== 'too-large') throw error;
+      return scanFolder(base, { blobs: hashOnly, known, limitBytes: Infinity, limitEntries: Infinity });
+    }
+  }
+
   /** Adds the folders that are missing on the way to what is to be put somewhere. */
   async #withFolders(wanted: readonly Wanted[]): Promise<Wanted[]> {
     const all = new Map(wanted.map((each) => [placeKey(each.place), each]));
@@ -336,6 +384,10 @@ export class Journal {
     this.#last = result.catch(() => undefined);
     return result;
   }
+}
+
+function isBelow(outer: string, inner: string): boolean {
+  return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep);
 }
 
 const storedScan = z.array(z.tuple([z.string(), z.object({ state: fileState, signature: z.string() })]));

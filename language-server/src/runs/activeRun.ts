@@ -4,7 +4,8 @@ import type { CardStatus, Reason, RunState } from '../../../protocol/src/engine.
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import type { JobResult } from '../../../protocol/src/runner.ts';
 import type { Accepted } from '../permissions/review.ts';
-import type { CardRunner } from '../runners/cardRunner.ts';
+import type { RecordWrites } from '../history/recordJob.ts';
+import type { CardRunner, JobEvents } from '../runners/cardRunner.ts';
 import type { StoredOutput } from '../store/resultRecords.ts';
 import type { CardRunRecord } from '../store/runRecords.ts';
 import type { Store } from '../store/store.ts';
@@ -39,6 +40,7 @@ export interface RunSurroundings {
   readonly slots: Slots;
   readonly clock: Clock;
   readonly runnerFor: (runtime: FrozenCard['runtime']) => CardRunner;
+  readonly recordWrites: RecordWrites;
   /** Read anew each time: a person may take a permission back while a run goes on. */
   readonly accepted: (root: string) => Accepted;
   readonly isTrusted: () => boolean;
@@ -226,7 +228,7 @@ export class ActiveRun {
     inputs: readonly KeyInput[],
     waitMs: number,
   ): Promise<void> {
-    const { store, runnerFor, onLog, onProblem } = this.#around;
+    const { store, runnerFor, recordWrites, onLog, onProblem } = this.#around;
     const { cardRunId: jobId } = entry.record.status;
     const key = { run: this.#input.seq, index: entry.index };
     const log = new LogWriter(store.logs, key, (totalLines) => onLog(jobId, totalLines), onProblem);
@@ -234,16 +236,15 @@ export class ActiveRun {
     let ending: Ending;
     try {
       this.#assertCode(entry.card);
-      result = await runnerFor(entry.card.runtime).run(
-        toJob(jobId, entry.card, inputs),
-        {
-          started: () => undefined,
-          log: (stream, text) => log.push(stream, text),
-          progress: (fraction, text) => this.#progress(entry, fraction, text),
-          egress: (record) => this.#attempt(() => store.egress.append(key.run, entry.card.id, record)),
-        },
-        this.#abort.signal,
-      );
+      const job = toJob(jobId, entry.card, inputs);
+      const events: JobEvents = {
+        started: () => undefined,
+        log: (stream, text) => log.push(stream, text),
+        progress: (fraction, text) => this.#progress(entry, fraction, text),
+        egress: (record) => this.#attempt(() => store.egress.append(key.run, entry.card.id, record)),
+      };
+      const run = () => runnerFor(entry.card.runtime).run(job, events, this.#abort.signal);
+      result = await recordWrites(this.root, job, run);
       ending = this.#checked(toEnding(result, entry.card), result);
     } catch (error) {
       ending = lostEnding(error);

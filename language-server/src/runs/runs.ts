@@ -4,6 +4,7 @@ import { UserError } from '../../../protocol/src/errors.ts';
 import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import type { Accepted } from '../permissions/review.ts';
 import type { LoadedProject, Projects } from '../project/model.ts';
+import type { RecordWrites } from '../history/recordJob.ts';
 import type { CardRunner } from '../runners/cardRunner.ts';
 import type { StoredResult } from '../store/resultRecords.ts';
 import type { Store } from '../store/store.ts';
@@ -36,6 +37,8 @@ export interface RunsOptions {
   /** Where cards run; `needsSealed` is false where all of them are `js`, so that no runner is started for them. */
   readonly place: (needsSealed: boolean) => Promise<RunPlace>;
   readonly runnerFor: (runtime: FrozenCard['runtime']) => CardRunner;
+  /** Around each job: what it may write outside its sandbox is recorded first. */
+  readonly recordWrites: RecordWrites;
   readonly userFolder: string;
   /** Cards at once, over all runs. */
   readonly parallel: number;
@@ -178,12 +181,13 @@ export class Runs {
   }
 
   #surroundings(seq: number): ConstructorParameters<typeof ActiveRun>[0] {
-    const { store, blobs, clock, code, runnerFor, accepted, isTrusted, events } = this.#options;
+    const { store, blobs, clock, code, runnerFor, recordWrites, accepted, isTrusted, events } = this.#options;
     return {
       store,
       slots: this.#slots,
       clock,
       runnerFor,
+      recordWrites,
       accepted,
       isTrusted,
       hasBlob: (digest) => blobs.has(digest),

@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { HistoryHarness } from '../../../support/historyHarness.ts';
 import { snapshot } from '../../../support/snapshot.ts';
+import { never } from '../../../support/testEngine.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 
 describe('Journal', () => {
@@ -257,7 +258,7 @@ describe('Journal', () => {
       const first = new HistoryHarness(folder(), { database, engine: 'gone' });
       let reached: () => void = () => undefined;
       const begun = new Promise<void>((resolve) => (reached = resolve));
-      void first.journal.recordFolder(first.context(), first.root, () => {
+      void first.journal.recordFolders(first.context(), [first.root], () => {
         rmSync(first.path('src'), { recursive: true });
         writeFileSync(first.path('.hidden'), 'gone');
         reached();
@@ -273,13 +274,13 @@ describe('Journal', () => {
     });
   });
 
-  describe('recordFolder', () => {
+  describe('recordFolders', () => {
     it('[UNDO-06] records whatever a program did in a folder, and only that', async () => {
       fill();
       const before = snapshot(history.root);
-      const recorded = await history.journal.recordFolder(
+      const recorded = await history.journal.recordFolders(
         history.context('run-1'),
-        history.root,
+        [history.root],
         async () => {
           writeFileSync(history.path('src/a.txt'), 'overwritten in place');
           chmodSync(history.path('src/deep/run.sh'), 0o700);
@@ -314,18 +315,48 @@ describe('Journal', () => {
       writeFileSync(history.path('a.txt'), 'aaaa');
       const { atime, mtime } = statSync(history.path('a.txt'));
       const { utimesSync } = await import('node:fs');
-      const recorded = await history.journal.recordFolder(history.context(), history.root, async () => {
+      const recorded = await history.journal.recordFolders(history.context(), [history.root], async () => {
         writeFileSync(history.path('a.txt'), 'bbbb');
         utimesSync(history.path('a.txt'), atime, mtime);
       });
       assert.equal(recorded.length, 1);
     });
 
+    it('records what two programs do in one folder one after the other, and folders in folders once', async () => {
+      mkdirSync(history.path('shared/inner'), { recursive: true });
+      const order: string[] = [];
+      const write = (name: string) => async () => {
+        order.push(`begin ${name}`);
+        await Promise.resolve();
+        writeFileSync(history.path('shared/inner/a.txt'), name);
+        order.push(`end ${name}`);
+      };
+      const folders = [history.path('shared'), history.path('shared/inner'), history.path('shared')];
+      const [first, second] = await Promise.all([
+        history.journal.recordFolders(history.context('one'), folders, write('one')),
+        history.journal.recordFolders(history.context('two'), [history.path('shared/inner')], write('two')),
+      ]);
+      assert.deepEqual(order, ['begin one', 'end one', 'begin two', 'end two']);
+      assert.deepEqual([first.length, second.length], [1, 1]);
+    });
+
+    it('records what was there even where what came is more than it can keep', async () => {
+      const small = new HistoryHarness(folder(), { limitBytes: 1000 });
+      writeFileSync(small.path('a'), 'before');
+      await small.journal.recordFolders(small.context('run'), [small.root], async () => {
+        writeFileSync(small.path('a'), Buffer.alloc(5000));
+      });
+      const [change] = (await small.list()).changes;
+      const before = small.handlers['history/locate']({ changeId: change?.id ?? '', side: 'before' }, never);
+      assert.equal(readFileSync((await before).path ?? '', 'utf8'), 'before');
+      small.close();
+    });
+
     it('refuses a folder that holds more than it can keep, and lets nothing change there', async () => {
       const small = new HistoryHarness(folder(), { limitBytes: 1000 });
       writeFileSync(small.path('big'), Buffer.alloc(2000));
       let wrote = false;
-      const recording = small.journal.recordFolder(small.context(), small.root, async () => {
+      const recording = small.journal.recordFolders(small.context(), [small.root], async () => {
         wrote = true;
       });
       await assert.rejects(recording, { code: 'too-large' });
