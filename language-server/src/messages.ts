@@ -132,7 +132,7 @@ export const problemTexts = {
   'too-much-text': (limitBytes: number) =>
     `The manifests of this project have more than ${limitBytes} bytes; the others are left out. Move data out of them.`,
   'too-many-cards': (limit: number) =>
-    `This project has more than ${limit} cards; the others are left out. Split it.`,
+    `This project has more than ${limit.toLocaleString('en')} cards and does not run. Split it.`,
   'missing-source': (path: string) =>
     `There is no file ${shown(path)} in this project. Create it or correct the name.`,
 

@@ -4,7 +4,8 @@ export const limits = {
   messageBytes: 8 * 1024 * 1024,
   requestTimeoutMs: 30_000,
   manifestBytes: 1024 * 1024,
-  cardsPerProject: 20_000,
+  /** What the engine tells of a project, each card with its ports and permissions, is one message. */
+  cardsPerProject: 10_000,
   filesPerTree: 100_000,
   pathBytes: 4096,
   /** Folders within folders of one tree. */

@@ -58,6 +58,11 @@ export const manifestsRequirements: readonly Requirement[] = [
     source: 'docs/formats.md',
   },
   {
+    id: 'MAN-15',
+    text: 'A project of more than 10,000 cards is refused with words.',
+    source: 'docs/formats.md',
+  },
+  {
     id: 'MAN-13',
     text: 'Formatting a manifest changes white space alone, a broken manifest as well.',
     source: 'docs/formats.md',

@@ -29,12 +29,13 @@ export interface FoundCards {
 
 /**
  * Finds the folders of cards: those with something at the path of a manifest, which `isCard` says. No link is followed
- * anywhere below the project's folder.
+ * anywhere below the project's folder. More than `most` cards are an error, and the rest is left out.
  */
 export function findCards(
   root: string,
   patterns: readonly CardPattern[],
   isCard: (found: FoundCard) => boolean,
+  most: number = limits.cardsPerProject,
 ): FoundCards {
   const cards = new Map<string, FoundCard>();
   const duplicates = new Map<string, string>();
@@ -47,8 +48,8 @@ export function findCards(
       if (known) {
         duplicates.set(id, path);
         problems.push(problem('duplicate-card', pattern.at, [id, path]));
-      } else if (cards.size >= limits.cardsPerProject) {
-        problems.push(problem('too-many-cards', pattern.at, [limits.cardsPerProject]));
+      } else if (cards.size >= most) {
+        problems.push(problem('too-many-cards', pattern.at, [most]));
         return { cards, duplicates, problems };
       } else {
         cards.set(id, found);

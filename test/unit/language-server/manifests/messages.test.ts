@@ -71,7 +71,7 @@ const examples: { readonly [C in ProblemCode]: Parameters<ProblemTexts[C]> } = {
   'folder-unreadable': ['cards', 'EACCES'],
   'duplicate-card': ['load', 'more/load'],
   'too-much-text': [33_554_432],
-  'too-many-cards': [20_000],
+  'too-many-cards': [10_000],
   'missing-source': ['tools.nix'],
   'unknown-card': ['laod', 'load'],
   'unknown-port': ['load', 'wheather', 'weather'],
