@@ -135,6 +135,12 @@ export const decisionTable: readonly Row[] = [
     when: ({ targets }) => targets.some(({ isOutside }) => isOutside),
   },
   {
+    id: 'shell-internet',
+    text: 'This shell could send what it reads to the internet. No grant covers that.',
+    verdict: 'ask',
+    when: ({ effect, targets }) => effect === 'shell' && targets.some(({ kind }) => kind === 'host'),
+  },
+  {
     id: 'each-time',
     text: 'This is asked for every time; no grant covers it.',
     verdict: 'ask',

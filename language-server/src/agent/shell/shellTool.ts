@@ -61,9 +61,12 @@ export function shellTool(deps: ShellDeps): Tool {
       }
       return {
         args: { command, seconds, internet: hasInternet },
-        // What the internet hears can't be taken back, so no grant covers it.
-        permissions: hasInternet ? [{ name: 'network', host: 'public addresses' }] : [],
-        measure: async () => [thing('project', context.root, null)],
+        permissions: [],
+        // The host is what the decision table goes by: what the internet hears can't be taken back.
+        measure: async () => [
+          thing('project', context.root, null),
+          ...(hasInternet ? [thing('host', 'the public internet', null)] : []),
+        ],
         describe: () => ({
           title: hasInternet
             ? 'Run a shell command in memory, with the public internet'

@@ -265,8 +265,8 @@ describe('shell', function () {
     const running = callTool(harness, shellTool(deps), { command, internet: true }, context());
     await until(() => harness.gate.waiting().length > 0);
     const [asked] = harness.gate.waiting();
-    assert.equal(asked?.rule.id, 'widening');
-    assert.match(asked.permissions[0]?.sentence ?? '', /public addresses/);
+    assert.equal(asked?.rule.id, 'shell-internet');
+    assert.match(asked.title, /with the public internet/);
     harness.answer('decline');
     assert.equal((await running).refusal, 'declined');
     assert.match((await callTool(harness, shellTool(deps), { command }, context())).text, /Exit code 127/);
