@@ -120,7 +120,7 @@ export const agentNotices = {
   }),
   noGrants: (project: string): Notice => ({
     severity: 'info',
-    text: t('Nothing is granted in {0}: every act that changes something is asked for.', plain(project)),
+    text: t('Nothing is granted in {0}: every act of an agent is asked for.', plain(project)),
   }),
   grantsRevoked: (count: number): Notice => ({
     severity: 'info',
@@ -134,8 +134,8 @@ export const agentNotices = {
     severity: 'info',
     text:
       direction === 'undo'
-        ? t('Undone: {0} changes. Redo brings them back.', count)
-        : t('Redone: {0} changes.', count),
+        ? t('Undone: {0}. Redo brings it back.', timelineWords.changes(count))
+        : t('Redone: {0}.', timelineWords.changes(count)),
     action: { title: t('Show Timeline'), command: 'sallyport.openTimeline' },
   }),
   planChanged: (): Notice => ({
@@ -418,7 +418,9 @@ export const timelineWords = {
   used: (used: string, limit: string): string => t('{0} of {1}', used, limit),
   more: (): string => t('Show older changes'),
   apply: (direction: Direction, count: number): string =>
-    direction === 'undo' ? t('Undo {0} changes', count) : t('Redo {0} changes', count),
+    direction === 'undo'
+      ? t('Undo {0}', timelineWords.changes(count))
+      : t('Redo {0}', timelineWords.changes(count)),
   applyRest: (count: number): string => t('Leave these alone and look at the other {0}', count),
   previewTitle: (direction: Direction, count: number): string =>
     direction === 'undo' ? t('Undo: {0} files', count) : t('Redo: {0} files', count),

@@ -134,7 +134,7 @@ describe('undo and redo', () => {
     assert.deepEqual(fake.asked('history/apply'), [
       { root: '/p', direction: 'undo', group: 't1', planDigest: 'd'.repeat(64) },
     ]);
-    assert.match(shown[0]?.text ?? '', /Undone: 1/);
+    assert.match(shown[0]?.text ?? '', /Undone: one change/);
   });
 
   it('[TIME-02] leave alone what is in the way, and show the rest again before it is done', async () => {
@@ -146,7 +146,7 @@ describe('undo and redo', () => {
     assert.match(list.items[0]?.description ?? '', /unsaved changes/);
     assert.throws(() => list.choose('Redo 2'), /No line/);
     list.choose('Leave these alone and look at the other 1');
-    (await pick(2)).choose('Redo 1 changes');
+    (await pick(2)).choose('Redo one change');
     await done;
     assert.deepEqual(fake.asked('history/apply'), [
       { root: '/p', direction: 'redo', changeIds: ['a'], planDigest: 'd'.repeat(64) },
@@ -174,8 +174,8 @@ describe('undo and redo', () => {
       },
     );
     const done = undo.run('/p', 'undo', { group: 't1' });
-    (await pick()).choose('Undo 1');
-    (await pick(2)).choose('Undo 1');
+    (await pick()).choose('Undo one change');
+    (await pick(2)).choose('Undo one change');
     await done;
     assert.match(shown[0]?.text ?? '', /files changed while you were looking/);
   });
