@@ -13,6 +13,11 @@ export const floorRequirements: readonly Requirement[] = [
     source: 'docs/floor.md, rule 3',
   },
   {
+    id: 'FLOOR-05',
+    text: 'A key is sent to the origin that it was saved for and nowhere else; another address drops it, and no redirect is followed.',
+    source: 'docs/floor.md, rule 5',
+  },
+  {
     id: 'FLOOR-06',
     text: 'Every write can be undone: it is recorded first, whoever makes it, and never in the user’s own .git.',
     source: 'docs/floor.md, rule 6',

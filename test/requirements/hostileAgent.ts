@@ -17,4 +17,9 @@ export const hostileAgentRequirements: readonly Requirement[] = [
     text: 'A key is nowhere but in the request that it belongs to, in no encoding.',
     source: 'docs/floor.md, Rule 4',
   },
+  {
+    id: 'AGENT-04',
+    text: 'A person is shown every argument of a call, whatever its tool shows.',
+    source: 'docs/floor.md, Approvals',
+  },
 ];

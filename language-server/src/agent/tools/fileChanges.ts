@@ -7,6 +7,7 @@ import type { ChangeKind } from '../../history/entries.ts';
 import type { FileState } from '../../history/fileState.ts';
 import type { Journal, Wanted } from '../../history/journal.ts';
 import type { WantedState } from '../../history/transaction.ts';
+import { fetchedAddresses } from './fetchedAddresses.ts';
 import { lineDiff } from './lineDiff.ts';
 import { parseText } from './textFile.ts';
 import type { CallContext, PreparedCall, ToolOutput } from './tool.ts';
@@ -57,7 +58,10 @@ export function prepareChanges(call: PlannedCall): PreparedCall {
     permissions: call.permissions ?? [],
     measure: async () => {
       const targets = [];
-      for (const { path } of files) targets.push(await targetOf(context.root, path));
+      for (const file of files) {
+        const target = await targetOf(context.root, file.path);
+        targets.push(newlyFetched(file).length === 0 ? target : { ...target, isProtected: true });
+      }
       return targets;
     },
     describe: () => describeChanges(call),
@@ -104,7 +108,12 @@ function done(title: string, changes: readonly FileChange[]): string {
 }
 
 function describeChanges({ title, files, lines = [] }: PlannedCall): ActDescription {
-  const shown = files.map((file) => lineOf(file));
+  const shown = files.flatMap((file) => [
+    lineOf(file),
+    ...newlyFetched(file).map(
+      (address) => `PROTECTED the editor fetches an address that it names: ${address}`,
+    ),
+  ]);
   const diffs = files.flatMap((file) => {
     const { text } = diffOf(file);
     return text === '' ? [] : [`${headOf(file)}\n${text}`];
@@ -132,6 +141,15 @@ function lineOf(file: PlannedFile): string {
   const counts = addedLines + removedLines > 0 ? ` (+${addedLines} −${removedLines} lines${size})` : '';
   const leads = path.asked === path.relative ? '' : ` (asked for as ${path.asked})`;
   return `${path.isProtected ? 'PROTECTED ' : ''}${what} ${path.real}${link}${counts}${leads}`;
+}
+
+/** Addresses that the editor would fetch because of this change. */
+function newlyFetched({ path, before, beforeBytes, after }: PlannedFile): string[] {
+  if (after.kind !== 'bytes') return [];
+  const textOf = (bytes: Uint8Array | null) => (bytes === null ? '' : Buffer.from(bytes).toString('utf8'));
+  const now = fetchedAddresses(path.relative, textOf(after.bytes));
+  const known = before.kind === 'absent' ? undefined : fetchedAddresses(path.relative, textOf(beforeBytes));
+  return [...now].filter((address) => !known?.has(address));
 }
 
 function headOf({ path, before, after }: PlannedFile): string {

@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
-import { errorMessage } from '../../../../protocol/src/errors.ts';
+import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
 import type { Json } from '../../../../protocol/src/canonicalJson.ts';
-import type { GateResult, RefusalCode } from '../../gate/act.ts';
+import type { Target } from '../../../../protocol/src/gate.ts';
+import type { Act, GateResult, RefusalCode } from '../../gate/act.ts';
 import type { Gate } from '../../gate/gate.ts';
 import { boundOutput } from './boundOutput.ts';
+import { withEveryArgument } from './everyArgument.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutput } from './tool.ts';
 
 /** How a call ended: what the model is told, and what the conversation shows. */
@@ -25,25 +27,36 @@ export async function runTool(
   context: CallContext,
   signal: AbortSignal,
 ): Promise<CallResult> {
+  const { opId, principal, conversation, root, scope, callId } = context;
+  const call = { opId, principal, conversation, root, scope, callId, tool: tool.name, effect: tool.effect };
+  const unread: Act = {
+    ...call,
+    args: { unread: args },
+    permissions: [],
+    measure: async () => [{ kind: 'path', name: '.', measure: null, isProtected: false, isOutside: false }],
+    describe: () => ({ title: tool.name, lines: [], fullText: null }),
+  };
+  // What is denied whatever it touches is not even looked at.
+  if ((await gate.tryOut(unread)).decision.verdict === 'deny')
+    return toCallResult(await gate.pass(unread, () => Promise.reject(new Error('It is denied')), signal));
   let prepared: PreparedCall;
   try {
     prepared = await prepareCall(tool, args, context);
   } catch (error) {
-    return failed(errorMessage(error));
+    const mayRead = (await gate.tryOut({ ...unread, effect: 'read' })).decision.verdict === 'allow';
+    if (mayRead || !(error instanceof UserError && error.code === 'conflict'))
+      return failed(errorMessage(error));
+    // How a text differs from what is there would tell what is there.
+    return failed(
+      `The call does not fit what is there, so nothing was done. Look with read, then try again.`,
+    );
   }
-  const act = {
-    opId: context.opId,
-    principal: context.principal,
-    conversation: context.conversation,
-    root: context.root,
-    scope: context.scope,
-    callId: context.callId,
-    tool: tool.name,
-    effect: tool.effect,
+  const act: Act = {
+    ...call,
     args: prepared.args,
     permissions: prepared.permissions,
     measure: () => prepared.measure(),
-    describe: prepared.describe.bind(prepared),
+    describe: (targets: readonly Target[]) => withEveryArgument(prepared.describe(targets), prepared.args),
   };
   return toCallResult(await gate.pass(act, async (each) => toJson(await prepared.run(each)), signal));
 }
