@@ -194,7 +194,7 @@ class JobRun {
     const { limits } = this.#job;
     const path = `/proc/self/fd/${handle.folder.descriptor}`;
     const isReached = isOutputInMemory(limits) ? isFull(path) : folderSize(path) >= outputBytes(limits);
-    return isReached ? { limit: 'output', detail: `${limits.outputMB} MB` } : undefined;
+    return isReached ? { limit: 'output', detail: `all of ${limits.outputMB} MB are used` } : undefined;
   }
 
   async #collect(handle: OutputsHandle): Promise<void> {

@@ -52,12 +52,30 @@ export async function runCommand(session: Session): Promise<number> {
   const statuses = view.cards.map(({ status }) => status);
   const code = runExitCode(statuses, session.interrupted.aborted);
   if (args.json) terminal.out(JSON.stringify(toReport(view)));
-  else say(summaryLine(view, terminal));
+  else {
+    say(summaryLine(view, terminal));
+    for (const line of await lastWords(session, view)) terminal.note(line);
+  }
   if (code === exitCodes.permissionNeeded || statuses.some(({ state }) => state === 'blocked')) {
     for (const line of neededPermissions(view)) terminal.note(line);
   }
   return code;
 }
+
+/** The ends of the logs of cards that failed, which say most about why. */
+async function lastWords(session: Session, { cards }: RunView): Promise<string[]> {
+  const failed = cards.filter(({ status, logLines }) => status.state === 'failed' && logLines > 0);
+  const parts = failed.slice(0, shownLogs).map(async ({ id, status: { cardRunId }, logLines }) => {
+    const fromLine = Math.max(0, logLines - shownLines);
+    const { lines } = await session.call('log/read', { cardRunId, fromLine, count: shownLines });
+    return [`Log of ${id}:`, ...lines.map(({ text }) => `  ${printable(text.slice(0, shownCharacters))}`)];
+  });
+  return (await Promise.all(parts)).flat();
+}
+
+const shownLogs = 5;
+const shownLines = 5;
+const shownCharacters = 200;
 
 /** The one object that `run --json` ends with. */
 export function toReport(view: RunView) {
@@ -101,9 +119,8 @@ function progressLine(id: string, status: CardStatus, terminal: Terminal): strin
 
 function reasonText({ reason }: CardStatus): string {
   if (!reason) return '';
-  return printable(
-    reason.remedy === undefined ? reason.detail : `${reason.detail.replace(/\.$/, '')}. ${reason.remedy}`,
-  );
+  const detail = reason.detail.trim().replace(/\s*\n\s*/g, ' ');
+  return printable(reason.remedy === undefined ? detail : `${detail.replace(/\.$/, '')}. ${reason.remedy}`);
 }
 
 function summaryLine({ summary, cards }: RunView, terminal: Terminal): string {

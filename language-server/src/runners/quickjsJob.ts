@@ -70,7 +70,7 @@ export function toOutcome(end: ThreadEnd, job: CardJob, memoryPages: number): Jo
   const memory = (): JobOutcome => ({
     kind: 'limit',
     limit: 'memory',
-    detail: `A js card has ${(memoryPages * pageBytes) / mebibyte} MiB`,
+    detail: `it has ${(memoryPages * pageBytes) / mebibyte} MB`,
   });
   switch (end.kind) {
     case 'timeout':
@@ -113,8 +113,7 @@ export function storeOutputs(
       const blob = blobs.putBytes(typeof value === 'string' ? Buffer.from(value) : value);
       outputs[port] = { kind: 'file', digest: blob.digest, sizeBytes: blob.sizeBytes, files: 1 };
     } else if (!optional) {
-      const detail = `The card returned nothing for the output "${port}"`;
-      outputProblems.push({ port, kind: 'missing', detail });
+      outputProblems.push({ port, kind: 'missing', detail: 'the card returned nothing for it' });
     }
   }
   return { outputs, outputProblems };

@@ -1,6 +1,6 @@
 import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
 import { canonicalJson, type Json } from '../../../protocol/src/canonicalJson.ts';
-import type { CardStatus, Reason, RunState } from '../../../protocol/src/engine.ts';
+import type { CardState, CardStatus, Reason, RunState } from '../../../protocol/src/engine.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import type { JobResult } from '../../../protocol/src/runner.ts';
 import type { Accepted } from '../permissions/review.ts';
@@ -322,7 +322,7 @@ export class ActiveRun {
       else
         this.#update(below, {
           state: 'skipped',
-          reason: upstream(`it needs “${because}”, which is ${state}`),
+          reason: upstream(`it needs “${because}”, ${sourceWords[state]}`),
         });
     }
   }
@@ -439,6 +439,18 @@ export class ActiveRun {
 
 const deltaMs = 50;
 const progressCharacters = 200;
+
+/** How the words for a card that waited in vain go on after the name of its source. */
+const sourceWords: Readonly<Record<CardState, string>> = {
+  queued: 'which did not run',
+  running: 'which did not end',
+  done: 'which is done',
+  failed: 'which failed',
+  cancelled: 'which was cancelled',
+  skipped: 'which was skipped',
+  blocked: 'which is blocked',
+  unknown: 'whose end is unknown',
+};
 
 function upstream(detail: string): Reason {
   return { kind: 'upstream', detail };

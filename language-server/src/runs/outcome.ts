@@ -27,19 +27,18 @@ function isLeftBehind({ kind }: OutputProblem): boolean {
 }
 
 /** Says what a job's end means for its card. Only exit code 0 with every promised output taken is `done`. */
-export function toEnding(result: JobResult, card: Pick<FrozenCard, 'outputs'>): Ending {
+export function toEnding(result: JobResult, card: Pick<FrozenCard, 'outputs' | 'runtime'>): Ending {
   const { outcome } = result;
   switch (outcome.kind) {
     case 'exited': {
       const { exitCode } = outcome;
-      if (exitCode !== 0) return failed('exit', `it ended with exit code ${exitCode}`, undefined, exitCode);
+      if (exitCode !== 0) return exitEnding(exitCode);
       const problem = result.outputProblems.find((each) => !isLeftBehind(each));
-      if (problem)
-        return failed('output-problem', `output “${problem.port}”: ${problem.detail}`, undefined, 0);
+      if (problem) return failed('output-problem', problemWords(problem), undefined, 0);
       const missing = card.outputs.find(
         ({ port, optional }) => !optional && !Object.hasOwn(result.outputs, port),
       );
-      if (missing) return failed('output-problem', `output “${missing.port}” was not written`, undefined, 0);
+      if (missing) return failed('output-problem', notWritten(missing.port), undefined, 0);
       return { state: 'done', reason: null, exitCode };
     }
     case 'signalled':
@@ -53,8 +52,10 @@ export function toEnding(result: JobResult, card: Pick<FrozenCard, 'outputs'>): 
     case 'limit':
       return failed(
         outcome.limit === 'output' ? 'output-limit' : outcome.limit,
-        outcome.detail,
-        `Raise “limits.${limitKeys[outcome.limit]}” in _card.json if it needs more.`,
+        `it reached its limit of ${outcome.limit}: ${outcome.detail}`,
+        card.runtime === 'js' && outcome.limit !== 'processes'
+          ? `Raise “limits.${limitKeys[outcome.limit]}” in _card.json, for a js card up to 64, or make it a python or node card.`
+          : `Raise “limits.${limitKeys[outcome.limit]}” in _card.json if it needs more.`,
       );
     case 'cancelled':
       return {
@@ -69,6 +70,39 @@ export function toEnding(result: JobResult, card: Pick<FrozenCard, 'outputs'>): 
     case 'unknown':
       return unknownEnding(outcome.detail);
   }
+}
+
+/** The two codes of sh and of `exec` that say something by themselves are told in words. */
+function exitEnding(exitCode: number): Ending {
+  const [words, remedy] = exitWords.get(exitCode) ?? ['', 'Its log may say why.'];
+  return failed('exit', `it ended with exit code ${exitCode}${words}`, remedy, exitCode);
+}
+
+const exitWords: ReadonlyMap<number, readonly [string, string]> = new Map([
+  [
+    126,
+    [
+      ': a program could not be started',
+      'Is it a program, and marked as one (chmod +x)? Its log may say more.',
+    ],
+  ],
+  [
+    127,
+    [
+      ': a program was not found',
+      'Only what is below /usr and in the card’s folder can be run. Its log may name it.',
+    ],
+  ],
+]);
+
+function problemWords({ port, kind, detail }: OutputProblem): string {
+  if (kind === 'missing') return notWritten(port);
+  const start = `${port}: `;
+  return `output “${port}”: ${detail.startsWith(start) ? detail.slice(start.length) : detail}`;
+}
+
+function notWritten(port: string): string {
+  return `output “${port}” was not written`;
 }
 
 function unknownEnding(detail: string): Ending {

@@ -79,6 +79,22 @@ describe('command line', () => {
     };
   };
 
+  it('shows the end of the log of a card that failed, and what that means below', async () => {
+    runner.behave('a', (_job, events) => {
+      events.log('stderr', Array.from({ length: 9 }, (_, index) => `line ${index}\n`).join(''));
+      events.log('stdout', 'the \u001b[31mend\n');
+      return endedWith({ kind: 'exited', exitCode: 3 });
+    });
+    assert.equal(await sallyport('run', root), 1);
+    const all = terminal.written.join('\n');
+    assert.match(all, /a .*it ended with exit code 3\. Its log may say why\./);
+    assert.match(all, /b .*it needs “a”, which failed/);
+    assert.deepEqual(terminal.noted, [
+      'Log of a:',
+      ...['line 5', 'line 6', 'line 7', 'line 8', 'the \\u{1b}[31mend'].map((line) => `  ${line}`),
+    ]);
+  });
+
   it('[CLI-01] run --json ends with one object with the promised members', async () => {
     assert.equal(await sallyport('run', root, '--json'), 0);
     const report = answer();

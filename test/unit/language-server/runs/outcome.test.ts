@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { lostEnding, toEnding } from '../../../../language-server/src/runs/outcome.ts';
 import type { CardState, Reason } from '../../../../protocol/src/engine.ts';
+import { defaultCardLimits } from '../../../../protocol/src/limits.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import type { JobOutcome, JobResult } from '../../../../protocol/src/runner.ts';
 import { endedWith } from '../../../support/fakeRunner.ts';
 
 const artifact = { kind: 'file', digest: '0'.repeat(64), sizeBytes: 1, files: 1 } as const;
 const card = {
+  runtime: 'python',
+  limits: defaultCardLimits,
   outputs: [
     { port: 'out', type: 'text', optional: false },
     { port: 'more', type: 'text', optional: true },
@@ -80,6 +83,51 @@ describe('outcome', () => {
     const refused = end({ kind: 'refused', code: 'isolation-missing', detail: 'x', remedy: 'Install it.' });
     assert.equal(refused.reason?.remedy, 'Install it.');
     assert.match(end({ kind: 'limit', limit: 'memory', detail: 'x' }).reason?.remedy ?? '', /memoryMB/);
+  });
+
+  it('says what ended a card, and what can be done', () => {
+    const words = (
+      outcome: JobOutcome,
+      over: Partial<JobResult> = {},
+      of: Parameters<typeof toEnding>[1] = card,
+    ) => {
+      const { reason } = toEnding({ ...endedWith(outcome), ...over }, of);
+      return `${reason?.detail} | ${reason?.remedy ?? ''}`;
+    };
+    const exited = (exitCode: number): JobOutcome => ({ kind: 'exited', exitCode });
+    const problem = (detail: string) => ({
+      outputProblems: [
+        { port: 'out', kind: /not there/.test(detail) ? 'missing' : 'not-regular', detail } as const,
+      ],
+    });
+    assert.equal(words(exited(3)), 'it ended with exit code 3 | Its log may say why.');
+    assert.match(
+      words(exited(126)),
+      /^it ended with exit code 126: a program could not be started \|.*chmod \+x/,
+    );
+    assert.match(words(exited(127)), /^it ended with exit code 127: a program was not found \|/);
+    assert.equal(words(exited(0)), 'output “out” was not written | ');
+    assert.equal(words(exited(0), problem('out: not there')), 'output “out” was not written | ');
+    assert.equal(words(exited(0), problem('out/a: a link')), 'output “out”: out/a: a link | ');
+    assert.equal(words(exited(0), problem('out: a link')), 'output “out”: a link | ');
+    const limit = (name: 'memory' | 'processes' | 'output'): JobOutcome => ({
+      kind: 'limit',
+      limit: name,
+      detail: '80 of 64',
+    });
+    assert.match(
+      words(limit('memory')),
+      /^it reached its limit of memory: 80 of 64 \| Raise “limits.memoryMB”/,
+    );
+    assert.match(words(limit('processes')), /^it reached its limit of processes: 80 of 64 \|/);
+    assert.match(
+      words(limit('output')),
+      /^it reached its limit of output: 80 of 64 \| Raise “limits.outputMB”/,
+    );
+    assert.match(
+      words(limit('memory'), {}, { ...card, runtime: 'js' }),
+      /\| Raise .* for a js card up to 64, or/,
+    );
   });
 
   it('[FLOW-09] a place that was lost is neither success nor failure', () => {
