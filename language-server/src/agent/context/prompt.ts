@@ -165,7 +165,9 @@ function toStep(step: readonly StoredItem[], { connection, model }: PromptParts)
 /** What a provider gets back as arguments must be an object, whatever the model wrote. */
 function toObject(args: string): Record<string, unknown> {
   try {
-    const value = JSON.parse(args.toWellFormed()) as unknown;
+    const value = JSON.parse(args, (_, each: unknown) =>
+      typeof each === 'string' ? each.toWellFormed() : each,
+    ) as unknown;
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {

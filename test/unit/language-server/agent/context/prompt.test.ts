@@ -133,7 +133,7 @@ describe('the prompt of a conversation', () => {
       'user P',
       'user Q',
     ]);
-    const odd = tool(2, 2, '{"a":"\uD83D"}', 'half \uD83D');
+    const odd = tool(2, 2, '{"a":"\uD83D","b":"\\uD83D"}', 'half \uD83D');
     const named: StoredItem = { ...odd, row: { ...odd.row, tool: 'rm -rf; \u202E' } as Item };
     const text = JSON.stringify(promptOf([person(1, 'half \uDE00'), named]));
     assert.doesNotMatch(text, /\\ud8|\\ude/i);
