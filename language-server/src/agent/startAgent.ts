@@ -72,11 +72,12 @@ function createAllTools(deps: AgentDeps, materials: ToolMaterials): readonly Too
   return [
     ...createFileTools({
       journal: () => journal,
+      dirtyPaths: (paths) => person.ask('editor/dirty', { paths: [...paths] }),
       projects,
       consents,
       ripgrep: findRipgrep(null),
-      editorProblems: null,
-      editorSymbols: null,
+      editorProblems: (root) => person.ask('editor/problems', { root }),
+      editorSymbols: (path) => person.ask('editor/symbols', { path }),
     }),
     ...createRunTools({
       projects,
