@@ -8,6 +8,7 @@ import {
   questions,
   type Notice,
 } from '../../../extension/src/messages.ts';
+import { panelWords } from '../../../extension/src/panels/panelWords.ts';
 import { errorCodes, UserError } from '../../../protocol/src/errors.ts';
 import { assertGolden } from '../../support/golden.ts';
 
@@ -114,6 +115,18 @@ const chooseSamples: { [K in keyof typeof choose]: Parameters<(typeof choose)[K]
   newProjectFolder: [[]],
 };
 
+type Words = Omit<typeof panelWords, 'formats'>;
+const words: Words = panelWords;
+const panelSamples: { [K in keyof Words]: Parameters<Words[K]>[] } = {
+  canvasTitle: [['weather'], [`wea${rlo}ther`]],
+  runTitle: [['weather']],
+  pageTitle: [['report', 'page']],
+  noRun: [['weather']],
+  noSuchRun: [[]],
+  lostState: [[]],
+  savePicture: [[]],
+};
+
 const questionSamples: { [K in keyof typeof questions]: Parameters<(typeof questions)[K]>[] } = {
   newProject: [['/data/new', ['sallyport.json', 'cards/throws/_card.json']]],
   cleanUp: [['3.4 MB', '40 MB', 12]],
@@ -137,6 +150,7 @@ describe('messages', () => {
       ...rendered('choose', choose, chooseSamples),
       ...rendered('question', questions, questionSamples),
       ...rendered('label', labels, labelSamples),
+      ...rendered('panel', words, panelSamples),
     ];
     assertGolden(golden, `${lines.join('\n')}\n`);
   });
