@@ -56,7 +56,6 @@ export const brokerWords = {
   modelGone: (model: string): string => t('VS Code no longer offers the model {0}.', plain(model)),
   modelRefused: (model: string, code: string): string =>
     t('VS Code did not let {0} be used ({1}).', plain(model), plain(code)),
-  noModels: (): string => t('This VS Code offers no language models.'),
 };
 
 type Direction = 'undo' | 'redo';
