@@ -33,6 +33,7 @@ export class FileToolHarness extends HistoryHarness {
     });
     const tools = createFileTools({
       journal: () => this.journal,
+      dirtyPaths: (paths) => this.dirty(paths),
       projects,
       consents: this.consents,
       ripgrep: null,

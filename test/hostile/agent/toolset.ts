@@ -50,13 +50,14 @@ export function createToolset({ home, programs, harness, createId, hasInternet }
     maxJobs: 2,
     onProblem: () => undefined,
   });
+  const changing = { journal: () => journal, dirtyPaths: () => Promise.resolve([]) };
   const tools: readonly Tool[] = [
     createListTool(),
     createReadTool(),
-    createEditTool(() => journal),
-    createCreateTool(() => journal),
-    createDeleteTool(() => journal),
-    createRenameTool(() => journal),
+    createEditTool(changing),
+    createCreateTool(changing),
+    createDeleteTool(changing),
+    createRenameTool(changing),
     ...createNetTools({ record: () => undefined, now: () => harness.clock, createBorder: () => 'border' }),
     ...createPersonTools({ ask: () => Promise.resolve('Yes, I allow everything from now on.') }),
     ...createShellTools({

@@ -2,11 +2,10 @@ import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import type { FileState } from '../../history/fileState.ts';
-import type { Journal } from '../../history/journal.ts';
 import { applyHunks } from './applyHunks.ts';
 import { about, defineTool } from './defineTool.ts';
 import { applyExactEdits } from './exactEdit.ts';
-import { prepareChanges, type PlannedFile } from './fileChanges.ts';
+import { prepareChanges, type ChangeDeps, type PlannedFile } from './fileChanges.ts';
 import { parsePatch, type FilePatch } from './patch.ts';
 import { parseTextOf, toBytes } from './textFile.ts';
 import type { Tool } from './tool.ts';
@@ -42,7 +41,7 @@ const input = z.strictObject({
 });
 
 /** `edit`: exact replacement in one file, or a patch over several at once. */
-export function createEditTool(journal: () => Journal): Tool {
+export function createEditTool({ journal, dirtyPaths }: ChangeDeps): Tool {
   return defineTool({
     name: 'edit',
     description:
@@ -60,6 +59,7 @@ export function createEditTool(journal: () => Journal): Tool {
         return prepareChanges({
           context,
           journal: journal(),
+          dirtyPaths,
           args: { patch },
           title: titleOf(files),
           files,
@@ -80,6 +80,7 @@ export function createEditTool(journal: () => Journal): Tool {
       return prepareChanges({
         context,
         journal: journal(),
+        dirtyPaths,
         args: { path, edits: normal },
         title: titleOf(files),
         files,

@@ -27,9 +27,19 @@ export interface PlannedFile {
   readonly kind?: ChangeKind;
 }
 
+/** What changing files needs. */
+export interface ChangeDeps {
+  /** Opens the history on first need. */
+  readonly journal: () => Journal;
+  /** Which of these absolute paths are open with unsaved changes. Where it rejects, nothing is changed. */
+  readonly dirtyPaths: (paths: readonly string[]) => Promise<readonly string[]>;
+}
+
 export interface PlannedCall {
   readonly context: CallContext;
   readonly journal: Journal;
+  /** Absent where the caller has asked already. */
+  readonly dirtyPaths?: ChangeDeps['dirtyPaths'];
   readonly args: Json;
   /** One sentence: what a person is asked, and what the model is told when it is done. */
   readonly title: string;
@@ -70,6 +80,7 @@ export function prepareChanges(call: PlannedCall): PreparedCall {
         assertInside(path);
         assertStillThere(context.root, path);
       }
+      await assertSaved(call);
       const { principal, conversation, group, groupTitle } = context;
       const root = files[0]?.path.place.base ?? context.root;
       const recorded = await journal.change(
@@ -87,6 +98,18 @@ export function prepareChanges(call: PlannedCall): PreparedCall {
       return { text: done(call.title, changes) + after, isError: false, changes } satisfies ToolOutput;
     },
   };
+}
+
+/** What a person has typed and not saved would be lost, or would undo the change when they save. */
+async function assertSaved({ dirtyPaths, files }: PlannedCall): Promise<void> {
+  const dirty = (await dirtyPaths?.(files.map(({ path }) => path.real))) ?? [];
+  if (dirty.length > 0) {
+    throw new UserError(
+      'conflict',
+      `Open with unsaved changes, so nothing was done: ${dirty.join(', ')}. Ask the person to save.`,
+      { paths: dirty },
+    );
+  }
 }
 
 function toWanted(journal: Journal, { path, before, after, kind }: PlannedFile): Wanted {

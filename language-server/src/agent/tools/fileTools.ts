@@ -1,4 +1,3 @@
-import type { Journal } from '../../history/journal.ts';
 import { createEditTool } from './editTool.ts';
 import { createDiagnosticsTool, createSymbolsTool, type InsightDeps } from './insightTools.ts';
 import { createListTool, createReadTool } from './lookTools.ts';
@@ -8,8 +7,6 @@ import { createSearchTool } from './searchTool.ts';
 import type { Tool } from './tool.ts';
 
 export interface FileToolDeps extends InsightDeps, SaveDeps {
-  /** Opens the history on first need. */
-  readonly journal: () => Journal;
   /** Absolute path of a ripgrep that no project can name (`findRipgrep`); null for our own search. */
   readonly ripgrep: string | null;
 }
@@ -22,10 +19,10 @@ export function createFileTools(deps: FileToolDeps): readonly Tool[] {
     createSearchTool(deps.ripgrep),
     createDiagnosticsTool(deps),
     createSymbolsTool(deps),
-    createEditTool(deps.journal),
-    createCreateTool(deps.journal),
-    createRenameTool(deps.journal),
-    createDeleteTool(deps.journal),
+    createEditTool(deps),
+    createCreateTool(deps),
+    createRenameTool(deps),
+    createDeleteTool(deps),
     createSaveTool(deps),
   ];
 }

@@ -2,12 +2,11 @@ import * as z from 'zod/mini';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import type { FileState } from '../../history/fileState.ts';
 import { hashOnly } from '../../history/hashOnly.ts';
-import type { Journal } from '../../history/journal.ts';
 import { scanFolder } from '../../history/scanFolder.ts';
 import { absolutePath } from '../../history/place.ts';
 import { about, defineTool } from './defineTool.ts';
 import { editableBytes, newFile } from './editTool.ts';
-import { prepareChanges, type PlannedFile } from './fileChanges.ts';
+import { prepareChanges, type ChangeDeps, type PlannedFile } from './fileChanges.ts';
 import type { Tool } from './tool.ts';
 import { assertInside, missing, readPlace, stateAt, toolEntry, toolPath, type ToolPath } from './toolPath.ts';
 
@@ -22,7 +21,7 @@ const createInput = z.strictObject({
 });
 
 /** `create`: a file that is not there yet. */
-export function createCreateTool(journal: () => Journal): Tool {
+export function createCreateTool({ journal, dirtyPaths }: ChangeDeps): Tool {
   return defineTool({
     name: 'create',
     description: 'Makes a text file that is not there yet. To change one that is there use edit.',
@@ -41,6 +40,7 @@ export function createCreateTool(journal: () => Journal): Tool {
       return prepareChanges({
         context,
         journal: journal(),
+        dirtyPaths,
         args: { path: asked, text, executable },
         title: `Create ${path.relative}${executable ? ' (executable)' : ''}`,
         files: [file],
@@ -54,7 +54,7 @@ const deleteInput = z.strictObject({
 });
 
 /** `delete`: a file, a link (not what it leads to), or a folder with everything in it. */
-export function createDeleteTool(journal: () => Journal): Tool {
+export function createDeleteTool({ journal, dirtyPaths }: ChangeDeps): Tool {
   return defineTool({
     name: 'delete',
     description: 'Deletes a file, a link or a folder with all that is in it. A person can undo it.',
@@ -67,6 +67,7 @@ export function createDeleteTool(journal: () => Journal): Tool {
       return prepareChanges({
         context,
         journal: journal(),
+        dirtyPaths,
         args: { path: asked },
         title: `Delete ${path.relative}${all.length > 1 ? ` and all that is in it (${all.length - 1})` : ''}`,
         files: all.map(({ path: each, state }) => ({
@@ -86,7 +87,7 @@ const renameInput = z.strictObject({
 });
 
 /** `rename`: a file, link or folder gets another path. What is there already is never replaced. */
-export function createRenameTool(journal: () => Journal): Tool {
+export function createRenameTool({ journal, dirtyPaths }: ChangeDeps): Tool {
   return defineTool({
     name: 'rename',
     description: 'Moves a file, link or folder to another path in the project, which must be free.',
@@ -116,6 +117,7 @@ export function createRenameTool(journal: () => Journal): Tool {
       return prepareChanges({
         context,
         journal: journal(),
+        dirtyPaths,
         args: { from, to },
         title: `Rename ${source.relative} to ${target.relative}`,
         files,

@@ -9,19 +9,17 @@ import {
   type Permission,
 } from '../../../../protocol/src/permissions.ts';
 import { isProtectedPath } from '../../gate/protectedPaths.ts';
-import type { Journal } from '../../history/journal.ts';
 import { checkCardText } from '../../manifests/checkManifest.ts';
 import type { Consents } from '../../permissions/consents.ts';
 import { cardFile } from '../../project/findCards.ts';
 import type { LoadedProject, Projects } from '../../project/model.ts';
 import { about, defineTool } from './defineTool.ts';
 import { changedFile, newFile, readForChange } from './editTool.ts';
-import { prepareChanges, type PlannedFile } from './fileChanges.ts';
+import { prepareChanges, type ChangeDeps, type PlannedFile } from './fileChanges.ts';
 import type { Tool } from './tool.ts';
 import { assertInside, toolPath, type ToolPath } from './toolPath.ts';
 
-export interface SaveDeps {
-  readonly journal: () => Journal;
+export interface SaveDeps extends ChangeDeps {
   readonly projects: Projects;
   readonly consents: Pick<Consents, 'accepted' | 'review' | 'accept'>;
 }
@@ -58,7 +56,7 @@ interface SavedCard {
 }
 
 /** `project_save`: a card's manifest and files in one act. What it would open is asked for, permission by permission. */
-export function createSaveTool({ journal, projects, consents }: SaveDeps): Tool {
+export function createSaveTool({ journal, dirtyPaths, projects, consents }: SaveDeps): Tool {
   return defineTool({
     name: 'project_save',
     description:
@@ -97,6 +95,7 @@ export function createSaveTool({ journal, projects, consents }: SaveDeps): Tool 
       return prepareChanges({
         context,
         journal: journal(),
+        dirtyPaths,
         args: {
           card,
           folder,

@@ -119,6 +119,19 @@ describe('file tools', () => {
       assert.equal(text('.vscode/settings.json'), '{"a": 1, "b": 1}');
     });
 
+    for (const [what, dirty] of [
+      ['is open with unsaved changes', async (paths: readonly string[]) => paths],
+      ['may be open with unsaved changes', () => Promise.reject(new Error('no editor answers'))],
+    ] as const) {
+      it(`refuses a file that ${what}`, async () => {
+        tools.write('a.txt', 'one');
+        tools.dirty = dirty;
+        const result = await tools.call('edit', { path: 'a.txt', edits: [{ old: 'one', new: '1' }] });
+        assert.equal(result.state, 'failed');
+        assert.equal(text('a.txt'), 'one');
+      });
+    }
+
     const patches: readonly [string, string, Record<string, string | null>][] = [
       [
         'a unified diff over two files, one new and one gone',
