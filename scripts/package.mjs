@@ -12,6 +12,7 @@ export const largestVsixBytes = 5 * 1024 * 1024;
 
 /** Files and folders of the repository that are shipped beside the built `dist/`. Nothing else is. */
 const shipped = [
+  'package.nls.json',
   'extension/media',
   'extension/language',
   'README.md',

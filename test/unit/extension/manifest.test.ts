@@ -48,7 +48,11 @@ const manifestSchema = z.object({
     ),
   }),
 });
-const manifest = manifestSchema.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+const texts = z
+  .record(z.string(), z.string())
+  .parse(JSON.parse(readFileSync(join(root, 'package.nls.json'), 'utf8')));
+const raw: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const manifest = manifestSchema.parse(localized(raw));
 const { contributes } = manifest;
 
 describe('the manifest and the code', () => {
@@ -132,6 +136,17 @@ describe('the manifest and the code', () => {
 });
 
 describe('the manifest', () => {
+  it('has every text that a person reads in package.nls.json, and no other there', () => {
+    const used = new Set([...JSON.stringify(raw).matchAll(/"%([^"%]+)%"/g)].map(([, key]) => key ?? ''));
+    assert.deepEqual([...used].sort(), Object.keys(texts).sort());
+    const literal = JSON.stringify(raw).match(
+      /"(?:markdownDescription|contextualTitle|contents|altText)":"(?!%)[^"]*"/g,
+    );
+    assert.deepEqual(literal ?? [], []);
+    const bare = manifestSchema.parse(raw).contributes.commands.filter(({ title }) => !title.startsWith('%'));
+    assert.deepEqual(bare, []);
+  });
+
   it('starts the extension only where a project is, or on its own views and commands', () => {
     assert.deepEqual(manifest.activationEvents, [
       'workspaceContains:sallyport.json',
@@ -170,4 +185,12 @@ function sources(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
+}
+
+/** The manifest as VS Code reads it, each `%key%` replaced by its text. */
+function localized(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value), (_key, each: unknown) => {
+    const key = typeof each === 'string' ? /^%(.+)%$/.exec(each)?.[1] : undefined;
+    return key === undefined ? each : (texts[key] ?? assert.fail(`package.nls.json has no ${key}`));
+  });
 }
