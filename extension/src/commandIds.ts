@@ -31,6 +31,7 @@ export const commandIds = [
   'sallyport.openChange',
   'sallyport.loadMoreChanges',
   'sallyport.openWorkbench',
+  'sallyport.newConversation',
   'sallyport.openWorkbenchEditor',
 ] as const;
 

@@ -37,6 +37,10 @@ export function registerWorkbench(services: Services): Disposable {
       },
     }),
     commands.register('sallyport.openWorkbench', () => commands.runBuiltin(`${viewIds.workbench}.focus`)),
+    commands.register('sallyport.newConversation', async () => {
+      await commands.runBuiltin(`${viewIds.workbench}.focus`);
+      await controller.create();
+    }),
     commands.register('sallyport.openWorkbenchEditor', () => editor.open()),
     presence.onDidChange(() => controller.refresh()),
     projects.onDidForget(controller.refresh),

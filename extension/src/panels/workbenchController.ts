@@ -76,7 +76,7 @@ export class WorkbenchController implements Disposable {
         return null;
       },
       'workbench/open': ({ id }) => done(this.#open(id)),
-      'workbench/create': () => done(this.#create().then(({ id }) => this.#open(id))),
+      'workbench/create': () => done(this.create()),
       'workbench/readBefore': async ({ id, before, limit }) => {
         const { items } = await engine.call('conversation/read', { id, before, limit: Math.min(limit, 200) });
         return { items };
@@ -92,6 +92,12 @@ export class WorkbenchController implements Disposable {
       }),
       'workbench/act': (params) => done(this.#window.act(params, this.#scene())),
     };
+  }
+
+  /** Makes a conversation and shows it on every page. */
+  async create(): Promise<void> {
+    const { id } = await this.#create();
+    await this.#open(id);
   }
 
   dispose(): void {
