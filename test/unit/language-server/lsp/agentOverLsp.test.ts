@@ -48,16 +48,18 @@ describe('the built engine with an agent', function () {
       trusted: true,
     });
     for (const method of Object.keys(personRequests) as (keyof typeof personRequests)[]) {
-      engine.connection.onRequest(method, async (params: never) => {
+      engine.connection.onRequest(method, async (params: unknown): Promise<unknown> => {
         try {
-          return await person.ask(method, params);
+          return await person.ask(method, params as never);
         } catch (error) {
           if (!(error instanceof UserError)) throw error;
           return new ResponseError(-32803, error.message, { code: error.code, data: error.data });
         }
       });
     }
-    engine.connection.onNotification('conversation/delta', (delta: ConversationDelta) => deltas.push(delta));
+    engine.connection.onNotification('conversation/delta', (delta: ConversationDelta) => {
+      deltas.push(delta);
+    });
     await engine.connection.sendNotification('connections/set', {
       connections: [
         {
