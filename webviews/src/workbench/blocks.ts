@@ -9,8 +9,8 @@ export interface Block {
 }
 
 /**
- * Cuts Markdown that grows at its end into top-level blocks. All blocks but the last can change no more, so each
- * addition costs only the reading of the last one. A reference to a definition that comes later stays text.
+ * Cuts Markdown that grows at its end into top-level blocks. Those that are over can change no more, so each addition
+ * costs only the reading of the last one. A reference to a definition that comes later stays text.
  */
 export class BlockSplitter {
   readonly #parser: MarkdownIt;
@@ -31,35 +31,32 @@ export class BlockSplitter {
     }
     this.#source = source;
     const open = source.slice(this.#openAt);
-    const { blocks, lastAt } = blocksOf(this.#parser, open);
-    const last = blocks.at(-1);
-    if (!last) return this.#settled;
-    this.#settled = [...this.#settled, ...blocks.slice(0, -1)];
-    this.#openAt += lastAt;
-    return [...this.#settled, last];
+    const placed = blocksOf(this.#parser, open);
+    // A block is over once the next one stands in a line that is whole: `2` may still become `2. more of the list`.
+    const lastLineAt = open.lastIndexOf('\n') + 1;
+    const over = Math.max(
+      0,
+      placed.findLastIndex(({ at }) => at < lastLineAt),
+    );
+    const blocks = [...this.#settled, ...placed.map(({ block }) => block)];
+    this.#settled = blocks.slice(0, this.#settled.length + over);
+    this.#openAt += placed[over]?.at ?? 0;
+    return blocks;
   }
 }
 
 /** A block that is longer than this is shown as plain text. */
 export const longestBlock = 32 * 1024;
 
-function blocksOf(parser: MarkdownIt, source: string): { blocks: Block[]; lastAt: number } {
+function blocksOf(parser: MarkdownIt, source: string): { readonly at: number; readonly block: Block }[] {
   const tops = parser.topLevel(source);
   const starts = lineStarts(source);
-  const blocks: Block[] = [];
-  let lastAt = 0;
-  for (const [index, top] of tops.entries()) {
-    const from = starts[top.fromLine] ?? source.length;
-    const end = tops[index + 1]?.fromLine;
-    const to = end === undefined ? source.length : (starts[end] ?? source.length);
-    lastAt = from;
-    blocks.push(
-      top.code === null
-        ? { kind: 'markdown', text: source.slice(from, to).trimEnd(), language: '' }
-        : { kind: 'code', text: top.code, language: top.language },
-    );
-  }
-  return { blocks, lastAt };
+  const placeOf = (line: number | undefined) => starts[line ?? starts.length] ?? source.length;
+  return tops.map(({ fromLine, code, language }, index) => {
+    const at = placeOf(fromLine);
+    const text = code ?? source.slice(at, placeOf(tops[index + 1]?.fromLine)).trimEnd();
+    return { at, block: { kind: code === null ? 'markdown' : 'code', text, language } };
+  });
 }
 
 function lineStarts(source: string): number[] {
