@@ -11,7 +11,9 @@ describe('the VSIX', () => {
 
   it('[PACK-01] holds what the list says, no source map, and is small', async () => {
     const { files, sizeBytes } = await packedExtension();
-    assertGolden(join(import.meta.dirname, 'goldens/vsixFiles.txt'), `${files.join('\n')}\n`);
+    // Shared parts are named after their contents.
+    const names = files.map((file) => file.replace(/-[0-9A-Z]{8}(?=\.mjs$)/, '-HASH'));
+    assertGolden(join(import.meta.dirname, 'goldens/vsixFiles.txt'), `${[...new Set(names)].join('\n')}\n`);
     assert.ok(sizeBytes <= largestVsixBytes, `${sizeBytes} bytes`);
   });
 
