@@ -24,6 +24,9 @@ interface Stub {
   documents: { isDirty: boolean; uri: { scheme: string; fsPath: string } }[];
   /** The models that VS Code offers. */
   models: object[];
+  /** The tools that VS Code knows, and the calls of them. */
+  tools: { name: string; tags: string[]; description: string }[];
+  invoked: { name: string; options: unknown }[];
 }
 
 type StubItem = StubPick['items'][number];
@@ -49,6 +52,8 @@ function fresh(): Stub {
     statusItems: [],
     documents: [],
     models: [],
+    tools: [],
+    invoked: [],
   };
 }
 
@@ -264,7 +269,13 @@ export const workspace = {
 };
 
 export const lm = {
-  tools: [],
+  get tools() {
+    return stub.tools;
+  },
+  invokeTool: async (name: string, options: unknown) => {
+    stub.invoked.push({ name, options });
+    return { content: [new LanguageModelTextPart(`result of ${name}`)] };
+  },
   selectChatModels: async () => stub.models,
   onDidChangeChatModels: new EventEmitter<undefined>().event,
   registerTool: () => ({ dispose: () => undefined }),

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { languageModelTools } from '../../../scripts/languageModelTools.mjs';
+import { answerInChat } from '../../../extension/src/agent/chatParticipant.ts';
 import { contributedTools, toolPrefix } from '../../../extension/src/agent/externalTools.ts';
 import { GatedTool } from '../../../extension/src/agent/gatedTool.ts';
 import { VscodeModels } from '../../../extension/src/connections/vscodeModels.ts';
@@ -75,6 +76,75 @@ describe('the tools for VS Code’s agents', () => {
     const { value } = confirmationMessages?.message as unknown as { value: string };
     assert.match(value, /allows nothing yet/);
     assert.ok(value.includes('a\\u{202E}b\\n```\\nx'), value);
+  });
+});
+
+describe('@sallyport', () => {
+  async function ask(rounds: readonly (readonly unknown[])[]) {
+    const said: string[] = [];
+    const sent: unknown[][] = [];
+    const left = [...rounds];
+    const request = {
+      prompt: 'Add a card',
+      toolInvocationToken: 'token',
+      model: {
+        sendRequest: async (...args: unknown[]) => {
+          sent.push(structuredClone(args.slice(0, 2)));
+          return { stream: left.shift() ?? [] };
+        },
+      },
+    };
+    const stream = { markdown: (text: string) => void said.push(text) };
+    await answerInChat(
+      request as never,
+      { history: [] },
+      stream as never,
+      { isCancellationRequested: false } as never,
+    );
+    return { said, sent };
+  }
+  const ours = { name: 'sallyport_read', tags: ['sallyport'], description: 'Reads' };
+  const other = { name: 'run_in_terminal', tags: [], description: 'Runs anything' };
+
+  it('explains where there is no project to work on', async () => {
+    resetStub();
+    stub.tools = [other];
+    const { said, sent } = await ask([]);
+    assert.match(said[0] ?? '', /No trusted Sallyport project/);
+    assert.equal(sent.length, 0);
+  });
+
+  it('[CHAT-01] gives the chosen model the gated tools alone, and calls no other', async () => {
+    resetStub();
+    stub.tools = [ours, other];
+    const { said, sent } = await ask([
+      [
+        new LanguageModelTextPart('Looking.'),
+        new LanguageModelToolCallPart('1', 'sallyport_read', { path: 'a' }),
+        new LanguageModelToolCallPart('2', 'run_in_terminal', { command: 'id' }),
+      ],
+      [new LanguageModelTextPart('Done.')],
+    ]);
+    assert.deepEqual(said, ['Looking.', 'Done.']);
+    assert.deepEqual(stub.invoked, [
+      { name: 'sallyport_read', options: { input: { path: 'a' }, toolInvocationToken: 'token' } },
+    ]);
+    const [, options] = sent[0] as [unknown, { tools: { name: string }[] }];
+    assert.deepEqual(
+      options.tools.map(({ name }) => name),
+      ['sallyport_read'],
+    );
+    const told = JSON.stringify(sent[1]?.[0]);
+    assert.ok(told.includes('result of sallyport_read') && told.includes('There is no tool named'));
+  });
+
+  it('stops after a bounded number of rounds', async () => {
+    resetStub();
+    stub.tools = [ours];
+    const call = [new LanguageModelToolCallPart('1', 'sallyport_read', {})];
+    const { said, sent } = await ask(Array.from({ length: 100 }, () => call));
+    assert.equal(sent.length, 25);
+    assert.match(said.at(-1) ?? '', /Stopped after 25 rounds/);
   });
 });
 
