@@ -18,6 +18,11 @@ export const floorRequirements: readonly Requirement[] = [
     source: 'docs/floor.md, rule 5',
   },
   {
+    id: 'FLOOR-09',
+    text: 'No setting that a workspace can write and no listener opens a door; answers and grants come from a person.',
+    source: 'docs/floor.md, rule 9',
+  },
+  {
     id: 'FLOOR-06',
     text: 'Every write can be undone: it is recorded first, whoever makes it, and never in the user’s own .git.',
     source: 'docs/floor.md, rule 6',

@@ -68,12 +68,78 @@ export const allowedUses: readonly AllowedUse[] = [
   },
   ...['@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/openai-compatible', 'ollama-ai-provider-v2'].map(
     (from) => ({
-      file: 'agent/providers/models.ts',
+      file: 'agent/providers/providerPackages.ts',
       from,
       names: ['import()'],
       why: 'writes and reads the wire format; its only way out is the `fetch` that it is given (see brokerFetch)',
     }),
   ),
+  {
+    file: 'agent/context/suggestMentions.ts',
+    from: 'node:fs',
+    names: ['readdirSync'],
+    why: 'names of files for a person who types @, never for a model',
+  },
+  {
+    file: 'agent/shell/namedFiles.ts',
+    from: 'node:fs',
+    names: ['openSync', 'readSync'],
+    why: 'digests of files that a command names; the content goes nowhere',
+  },
+  {
+    file: 'agent/shell/projectShellTool.ts',
+    from: 'node:fs/promises',
+    names: ['opendir'],
+    why: 'finds what the sealed shell must not see, inside the gate',
+  },
+  {
+    file: 'agent/shell/projectView.ts',
+    from: 'node:fs',
+    names: ['readSync'],
+    why: 'files of the project for the shell in memory, following no link; it runs inside the gate',
+  },
+  {
+    file: 'agent/shell/overlayFs.ts',
+    from: 'just-bash',
+    names: ['InMemoryFs'],
+    why: 'holds in memory what the shell writes; kept through keepChanges alone',
+  },
+  {
+    file: 'agent/shell/runShell.ts',
+    from: 'node:worker_threads',
+    names: ['Worker'],
+    why: 'the thread of the shell, without environment, inside the gate',
+  },
+  {
+    file: 'agent/shell/shellWorker.ts',
+    from: 'node:worker_threads',
+    names: ['parentPort', 'workerData'],
+    why: 'that thread’s way to answer',
+  },
+  {
+    file: 'agent/shell/shellWorker.ts',
+    from: 'just-bash',
+    names: ['Bash'],
+    why: 'a shell that starts no program of this machine',
+  },
+  ...['agent/tools/walkProject.ts', 'agent/tools/searchTool.ts'].map((file) => ({
+    file,
+    from: 'node:fs',
+    names: ['readSync'],
+    why: 'looks at the project’s files for list and search, inside the gate',
+  })),
+  {
+    file: 'agent/tools/findInText.ts',
+    from: 'node:vm',
+    names: ['createContext', 'Script'],
+    why: 'gives a regular expression of the model a time limit; the code is fixed, the expression is data in it',
+  },
+  {
+    file: 'agent/tools/ripgrep.ts',
+    from: 'node:fs',
+    names: ['existsSync'],
+    why: 'finds the ripgrep that comes with the editor',
+  },
   {
     file: 'agent/net/publicFetch.ts',
     from: 'node:http',
@@ -136,7 +202,7 @@ export const allowedUses: readonly AllowedUse[] = [
   },
 ];
 
-/** Something that acts, and the only files that may call it. `''` as file: nothing yet does. */
+/** Something that acts, and the only files that may call it. */
 export interface GuardedMember {
   /** `Class.member`, or `file#function` for a function of a module. */
   readonly member: string;
@@ -146,21 +212,57 @@ export interface GuardedMember {
 export const guardedMembers: readonly GuardedMember[] = [
   {
     member: 'PreparedCall.run',
-    callers: [{ file: 'agent/tools/runTool.ts', why: 'inside the effect that the gate runs' }],
+    callers: [
+      { file: 'agent/tools/runTool.ts', why: 'inside the effect that the gate runs' },
+      { file: 'agent/shell/keepChanges.ts', why: 'inside the act of keeping what a shell changed' },
+    ],
   },
   {
     member: 'Gate.pass',
     callers: [
       { file: 'agent/tools/runTool.ts', why: 'every tool' },
       { file: 'agent/loop/request.ts', why: 'a request to a model' },
+      { file: 'agent/shell/keepChanges.ts', why: 'what a shell in memory changed, as an act of its own' },
       { file: 'history/undo.ts', why: 'a person’s undo and redo' },
     ],
   },
   {
     member: 'Gate.answer',
-    callers: [{ file: 'gate/gate.ts', why: 'declining everything' }],
+    callers: [
+      { file: 'agent/agentServices.ts', why: 'the request of the extension, which asks in native UI' },
+      { file: 'gate/gate.ts', why: 'declining everything' },
+    ],
   },
-  { member: 'Gate.give', callers: [] },
+  {
+    member: 'Gate.give',
+    callers: [
+      { file: 'agent/agentServices.ts', why: 'the request of the extension, which asks in native UI' },
+    ],
+  },
+  {
+    member: 'Consents.accept',
+    callers: [
+      { file: 'services.ts', why: 'the request of the extension, which asks in native UI' },
+      {
+        file: 'agent/tools/saveTool.ts',
+        why: 'exactly the permissions that the act was allowed with, inside the gate',
+      },
+    ],
+  },
+  {
+    member: 'Runs.start',
+    callers: [
+      { file: 'services.ts', why: 'a person’s run' },
+      { file: 'agent/tools/runCards.ts', why: 'run_cards, inside the gate' },
+    ],
+  },
+  {
+    member: 'CardRunner.run',
+    callers: [
+      { file: 'runs/activeRun.ts', why: 'a card of a run' },
+      { file: 'agent/shell/projectShellTool.ts', why: 'project_shell, inside the gate' },
+    ],
+  },
   { member: 'Ledger.answer', callers: [{ file: 'gate/gate.ts', why: 'an answer that a person gave' }] },
   { member: 'Ledger.give', callers: [{ file: 'gate/gate.ts', why: 'a grant that a person gave' }] },
   { member: 'Ledger.consume', callers: [{ file: 'gate/gate.ts', why: 'right before the effect' }] },
@@ -173,13 +275,21 @@ export const guardedMembers: readonly GuardedMember[] = [
   },
   {
     member: 'Journal.change',
-    callers: [{ file: 'history/undo.ts', why: 'undo and redo, inside the gate' }],
+    callers: [
+      { file: 'history/undo.ts', why: 'undo and redo, inside the gate' },
+      { file: 'agent/tools/fileChanges.ts', why: 'the run of a prepared call' },
+    ],
   },
   { member: 'Journal.record', callers: [] },
-  { member: 'Journal.recordFolder', callers: [] },
+  {
+    member: 'Journal.recordFolders',
+    callers: [{ file: 'history/recordJob.ts', why: 'around a card that may write to shared folders' }],
+  },
   {
     member: 'PersonSide.ask',
     callers: [
+      { file: 'agent/agentServices.ts', why: 'which editors have unsaved changes, for an undo' },
+      { file: 'agent/startAgent.ts', why: 'the same, and the question of ask_person, inside the gate' },
       { file: 'agent/providers/brokerFetch.ts', why: 'inside the provider act of loop/request.ts' },
       { file: 'agent/providers/vscodeModel.ts', why: 'inside the provider act of loop/request.ts' },
     ],

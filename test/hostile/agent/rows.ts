@@ -38,6 +38,21 @@ export const shownElsewhere: ReadonlyMap<string, { readonly file: string; readon
       },
     ],
     [
+      'D1',
+      {
+        file: 'test/hostile/workbench/workbench.test.ts',
+        shows:
+          'no picture, style, link or other markup of an answer makes a request; unsealed, the same does',
+      },
+    ],
+    [
+      'D2',
+      {
+        file: 'test/hostile/workbench/workbench.test.ts',
+        shows: 'no host is allowed for pictures, so there is no proxy to go through either',
+      },
+    ],
+    [
       'F1',
       {
         file: 'test/floor/rule9OnlyAPerson.test.ts',

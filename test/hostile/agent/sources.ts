@@ -90,11 +90,15 @@ export class Sources {
         !ts.isIdentifier(node) ||
         !riskyGlobals.has(node.text) ||
         harmlessNames.has(memberOf(node)) ||
+        isInType(node) ||
         ts.isTypeQueryNode(node.parent)
       )
         return;
       if (ts.isPropertyAccessExpression(node.parent) && node.parent.name === node) return;
-      const declared = this.#checker.getSymbolAtLocation(node)?.declarations ?? [];
+      const symbol = ts.isShorthandPropertyAssignment(node.parent)
+        ? this.#checker.getShorthandAssignmentValueSymbol(node.parent)
+        : this.#checker.getSymbolAtLocation(node);
+      const declared = symbol?.declarations ?? [];
       const isOwn = declared.some((each) => resolve(each.getSourceFile().fileName).startsWith(sources + sep));
       const isType = ts.isTypeReferenceNode(node.parent);
       if (!isOwn && !isType) found.push({ from: 'globals', name: memberOf(node) });
@@ -133,6 +137,12 @@ function namesOf(node: ts.ImportDeclaration | ts.ExportDeclaration, from: string
   return names
     .filter((name) => !(from === 'node:fs' && harmlessNames.has(name)))
     .map((name) => ({ from, name }));
+}
+
+function isInType(node: ts.Node): boolean {
+  for (let at = node.parent; ts.isEntityName(at) || ts.isTypeQueryNode(at); at = at.parent)
+    if (ts.isTypeQueryNode(at)) return true;
+  return false;
 }
 
 /** `process.kill` for the `process` in it, so that looking at the platform is told from ending somebody. */
