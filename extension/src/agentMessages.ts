@@ -281,6 +281,7 @@ export const approvalWords = {
     act: (): string => t('What is asked'),
     wholeText: (): string => t('Whole text'),
     permissions: (): string => t('What it opens'),
+    particulars: (): string => t('In detail'),
     targets: (): string => t('What it touches'),
     rule: (): string => t('Why you are asked'),
     answer: (): string => t('Your answer'),
@@ -422,7 +423,13 @@ export const timelineWords = {
       : t('Redo {0}', timelineWords.changes(count)),
   applyRest: (count: number): string => t('Leave these alone and look at the other {0}', count),
   previewTitle: (direction: Direction, count: number): string =>
-    direction === 'undo' ? t('Undo: {0} files', count) : t('Redo: {0} files', count),
+    direction === 'undo'
+      ? count === 1
+        ? t('Undo: one file')
+        : t('Undo: {0} files', count)
+      : count === 1
+        ? t('Redo: one file')
+        : t('Redo: {0} files', count),
   previewPlaceholder: (): string => t('This is what would happen. Nothing was changed yet.'),
   action: (action: UndoStep['action']): string => {
     switch (action) {

@@ -27,13 +27,15 @@ export function approvalLines(approval: Approval, { isRead, hasList }: ApprovalV
   const lines: ApprovalLine[] = [
     heading(approvalWords.headings.act()),
     fact(approval.title, approvalWords.asker(approval.principal, approval.conversationTitle)),
-    ...approval.lines.map((line) => fact(line)),
   ];
   if (approval.isFlagged) lines.push(fact(approvalWords.flagged()));
+  // Before the particulars: what an act opens must be in view without scrolling.
   if (permissions.length > 0) {
     lines.push(heading(approvalWords.headings.permissions()));
     for (const { sentence } of permissions) lines.push(fact(sentence));
+    if (approval.lines.length > 0) lines.push(heading(approvalWords.headings.particulars()));
   }
+  lines.push(...approval.lines.map((line) => fact(line)));
   if (targets.length > 0) {
     lines.push(heading(approvalWords.headings.targets()));
     for (const each of targets) lines.push(fact(each.name, targetNote(each)));

@@ -177,6 +177,7 @@ const lines = [
     act: [[]],
     wholeText: [[]],
     permissions: [[]],
+    particulars: [[]],
     targets: [[]],
     rule: [[]],
     answer: [[]],
@@ -206,7 +207,9 @@ const lines = [
     ],
     applyRest: [[1]],
     previewTitle: [
+      ['undo', 1],
       ['undo', 2],
+      ['redo', 1],
       ['redo', 2],
     ],
     previewPlaceholder: [[]],

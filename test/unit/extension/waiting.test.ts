@@ -126,10 +126,10 @@ describe('one approval', () => {
     assert.equal(lines[1]?.kind, 'fact');
     assert.deepEqual(labels(lines, 'fact'), [
       'Change 3 lines of .vscode/settings.json',
-      '+ "a": true',
       'It holds invisible or control characters. They are shown escaped.',
       'Reach a.example over the network',
       'Reach b.example over the network',
+      '+ "a": true',
       '.vscode/settings.json',
       'It touches a protected file.',
     ]);
