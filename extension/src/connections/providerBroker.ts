@@ -77,8 +77,14 @@ export class ProviderBroker {
         signal,
         access.scrubber,
       );
+      const opened = new BrokerStream(answer.body, access.scrubber);
+      if (signal.aborted) {
+        // The answer came with the cancellation: nobody knows its id, so nobody would close it.
+        opened.close();
+        throw new UserError('cancelled', 'The request was cancelled');
+      }
       const stream = this.#options.createId();
-      this.#streams.set(stream, new BrokerStream(answer.body, access.scrubber));
+      this.#streams.set(stream, opened);
       return { stream, status: answer.status, headers: shownHeaders(answer.headers, access.scrubber) };
     } finally {
       this.#opening--;
