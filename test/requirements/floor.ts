@@ -13,6 +13,11 @@ export const floorRequirements: readonly Requirement[] = [
     source: 'docs/floor.md, rule 3',
   },
   {
+    id: 'FLOOR-04',
+    text: 'A key is in the requests that it belongs to and nowhere else: no file, row, event, log or answer, in any encoding.',
+    source: 'docs/floor.md, rule 4',
+  },
+  {
     id: 'FLOOR-05',
     text: 'A key is sent to the origin that it was saved for and nowhere else; another address drops it, and no redirect is followed.',
     source: 'docs/floor.md, rule 5',
