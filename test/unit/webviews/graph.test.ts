@@ -20,7 +20,7 @@ const project = () => ({ root: '/p', name: 'p', trusted: true, cards: sampleProj
 describe('A card on the canvas', () => {
   it('is blocked before its first run and after it, unless it is under way', () => {
     const stateOf = (state: CardState | null, blocked: boolean) =>
-      shownState({ status: state === null ? null : sampleStatus('one', { state }), blocked }).state;
+      shownState({ status: state === null ? null : sampleStatus(state), blocked }).state;
     assert.deepEqual(
       [stateOf(null, false), stateOf(null, true), stateOf('done', false), stateOf('done', true)],
       ['none', 'blocked', 'done', 'blocked'],
