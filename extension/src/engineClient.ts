@@ -8,7 +8,12 @@ import type {
 import { UserError, type ErrorCode, type ErrorData } from '../../protocol/src/errors.ts';
 import { limits } from '../../protocol/src/limits.ts';
 import type { Engine, PersonHandlers } from './engine.ts';
-import { engineHeard, engineRequests, personRequests, type engineTold } from '../../protocol/src/engineContract.ts';
+import {
+  engineHeard,
+  engineRequests,
+  personRequests,
+  type engineTold,
+} from '../../protocol/src/engineContract.ts';
 import { toUserError } from './engineErrors.ts';
 import type { Log } from './log.ts';
 import type { RestartPolicy } from './restartPolicy.ts';

@@ -3,7 +3,7 @@ import { notices } from '../messages.ts';
 import type { Notifier } from '../notifier.ts';
 import type { ProjectStore } from '../project/projectStore.ts';
 import { waitingPermissions, type ProjectState } from '../project/projectState.ts';
-import type { Disposable } from '../disposable.ts';
+import { together, type Disposable } from '../disposable.ts';
 
 /**
  * Says once that permissions wait, when a project is opened and whenever another one comes to wait. Quiet in an
@@ -21,9 +21,8 @@ export function watchWaitingPermissions(store: ProjectStore, notifier: Notifier)
       notifier.show(notices.permissionsWaiting(project.name, project.root, waiting.size));
     }
   };
-  const subscriptions = [
+  return together(
     store.onDidChange(look),
     workspace.onDidGrantWorkspaceTrust(() => look(store.state)),
-  ];
-  return { dispose: () => subscriptions.forEach((each) => each.dispose()) };
+  );
 }

@@ -69,7 +69,7 @@ export class ProviderBroker {
     this.#opening++;
     try {
       const access = await authorize(this.#options.keys, connection, connection.kind);
-      if (signal.aborted) throw new UserError('cancelled', 'The request was cancelled');
+      refuseCancelled(signal);
       const answer = await this.#send(
         url,
         { ...headers, ...access.headers },
@@ -161,6 +161,10 @@ export async function authorize(
         connection.hasKey ? brokerWords.keyGone(name) : brokerWords.noKey(name),
       );
   }
+}
+
+function refuseCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw new UserError('cancelled', 'The request was cancelled');
 }
 
 /** Throws for a redirect: what it points to was not saved by a person. The answer is let go. */
