@@ -23,7 +23,7 @@ const facts = (contextTokens: number, inputPrice: number, outputPrice: number): 
 });
 
 /**
- * From the providers' price pages as of December 2025. A model that is not here has no price and no limit shown, never a
+ * What providers asked for at the end of 2025, as far as known; prices change, so a cost is an estimate. A model that is not here has no price and no limit shown, never a
  * guessed one; the setting `sallyport.modelFacts` adds and corrects.
  */
 export const knownModels: FactTable = {

@@ -1,6 +1,7 @@
 import type { Connection } from '../../../../protocol/src/agent.ts';
 import type { Json } from '../../../../protocol/src/canonicalJson.ts';
 import type { Act } from '../../gate/act.ts';
+import type { EgressRecord } from '../../../../protocol/src/runner.ts';
 import type { Gate } from '../../gate/gate.ts';
 import type { SentRecords } from '../conversations/sentRecords.ts';
 import type { StoredConversation } from '../conversations/conversationRecords.ts';
@@ -23,6 +24,8 @@ export interface RequestParts {
   readonly gate: Gate;
   readonly person: PersonSide;
   readonly sent: SentRecords;
+  /** One line of the egress log; `project` is what history hangs on. */
+  readonly logEgress: (project: string, record: EgressRecord) => void;
   readonly createId: () => string;
   readonly now: () => number;
   readonly setTimer: (run: () => void, ms: number) => () => void;
@@ -95,14 +98,14 @@ async function tryOnce(
 }
 
 async function ask(
-  { person, sent, now, setTimer }: RequestParts,
+  { person, sent, logEgress, now, setTimer }: RequestParts,
   request: ModelRequest,
   wire: WireState,
   signal: AbortSignal,
 ): Promise<Answer> {
   const { conversation, connection, listener } = request;
   const silence = new AbortController();
-  const record = { id: 0, status: null as number | null, received: 0 };
+  const record = { id: 0, at: now(), status: null as number | null, sent: 0, received: 0 };
   let stopSilence: () => void = () => undefined;
   const rewind = () => {
     stopSilence();
@@ -111,6 +114,7 @@ async function ask(
   const stopSlow = setTimer(() => request.onSlow(), slowMs);
   const watch: BrokerWatch = {
     sent: ({ path, body }) => {
+      record.sent = Buffer.byteLength(body);
       record.id = sent.begin(conversation.num, now(), connection.name, path, body);
     },
     answered: (status) => {
@@ -140,8 +144,30 @@ async function ask(
   } finally {
     stopSlow();
     stopSilence();
-    if (record.id !== 0) sent.end(record.id, record.status, record.received);
+    if (record.id !== 0) {
+      sent.end(record.id, record.status, record.received);
+      if (URL.canParse(connection.origin)) logEgress(conversation.scope, egressLine(connection, record));
+    }
   }
+}
+
+/** The extension made this connection; VS Code's own models have no origin, and VS Code makes theirs. */
+function egressLine(
+  { id, name, origin }: Connection,
+  record: { at: number; status: number | null; sent: number; received: number },
+): EgressRecord {
+  const { hostname, port, protocol } = new URL(origin);
+  return {
+    jobId: `connection-${id}`,
+    at: record.at,
+    method: 'POST',
+    host: hostname,
+    port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port),
+    verdict: record.status === null ? 'failed' : 'allowed',
+    reason: `the connection “${name}”, which a person made`,
+    sentBytes: record.sent,
+    receivedBytes: record.received,
+  };
 }
 
 function providerAct({ createId }: RequestParts, { conversation, connection, model }: ModelRequest): Act {
