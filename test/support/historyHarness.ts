@@ -39,6 +39,7 @@ export class HistoryHarness {
       createId: () => this.#id(),
       scopeOf: () => 's'.repeat(64),
       dirty: (paths) => this.dirty(paths),
+      onTurned: () => undefined,
     });
   }
 

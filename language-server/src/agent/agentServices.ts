@@ -25,6 +25,7 @@ import { Deltas } from './conversations/deltas.ts';
 import { ItemRecords } from './conversations/itemRecords.ts';
 import { recoverConversations } from './conversations/recover.ts';
 import { SentRecords } from './conversations/sentRecords.ts';
+import { showUndone } from './conversations/showUndone.ts';
 import { Transcript } from './conversations/transcript.ts';
 import type { PersonSide } from './providers/personSide.ts';
 import { prepareCall, runTool } from './tools/runTool.ts';
@@ -128,17 +129,19 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     send: (delta) => notify('conversation/delta', delta),
     setTimer: clock.setTimer,
   });
+  const transcript = new Transcript({ database, conversations: records, items, deltas, now: clock.now });
   const conversations: Conversations = new Conversations({
     parts: {
       gate,
       person,
       sent,
+      logEgress: (project, record) => store.egress.appendOf('agent', project, record),
       createId,
       now: clock.now,
       setTimer: clock.setTimer,
       conversations: records,
       items,
-      transcript: new Transcript({ database, conversations: records, items, deltas, now: clock.now }),
+      transcript,
       catalog,
       connection: (id) => connections.get(id),
       webSearch: () => webSearch,
@@ -226,6 +229,10 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       createId,
       scopeOf,
       dirty: (paths) => person.ask('editor/dirty', { paths: [...paths] }),
+      onTurned: (ids) => {
+        const isUndone = (id: string) => journal.entries.get(id)?.undone;
+        showUndone({ conversations: records, items, transcript, isUndone }, ids);
+      },
     }),
     'tool/call': async ({ root, opId, tool, args }, signal) => {
       const real = rootOf(root);

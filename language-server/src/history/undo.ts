@@ -30,6 +30,8 @@ export interface UndoOptions {
   readonly scopeOf: (root: string) => string;
   /** Which of these absolute paths are open with unsaved changes. Where it rejects, all of them count as such. */
   readonly dirty: (paths: readonly string[]) => Promise<readonly string[]>;
+  /** Told after changes of these conversations were undone or done again. */
+  readonly onTurned: (conversations: ReadonlySet<string>) => void;
 }
 
 interface Plan {
@@ -142,6 +144,7 @@ export class Undo {
       })),
       { direction: plan.direction, seqs },
     );
+    this.#options.onTurned(new Set(plan.entries.flatMap(({ conversation }) => conversation ?? [])));
     return active.length;
   }
 

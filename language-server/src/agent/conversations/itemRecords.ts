@@ -117,6 +117,17 @@ export class ItemRecords {
       .filter(({ row }) => isUnfinished(row));
   }
 
+  /** Rows of calls that changed files, oldest first. */
+  withChanges(num: number): Item[] {
+    return this.#database
+      .all(
+        `select ${columns} from items where conversation = ? and kind = 'tool'
+           and row_json like '%"changeId":%' order by seq`,
+        num,
+      )
+      .flatMap((row) => toStored(row)?.row ?? []);
+  }
+
   /** Messages that wait their turn, oldest first. */
   queued(num: number): StoredItem[] {
     return this.#database
