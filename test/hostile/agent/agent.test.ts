@@ -20,7 +20,7 @@ describe('hostile agent', function () {
   after(() => rmSync(built, { recursive: true, force: true }));
 
   for (const attack of readCases()) {
-    it(`${attack.id}: ${attack.title} [AGENT-01]`, async () => {
+    it(`${attack.id}: ${attack.title} [ATTACK-01]`, async () => {
       const { report, filled } = await withRange(attack, join(built, 'dist'), (range) => range.gated());
       for (const [index, call] of filled.calls.entries()) {
         const seen = report.calls[index];

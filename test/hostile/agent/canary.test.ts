@@ -38,13 +38,13 @@ describe('the search for a canary', () => {
     backwards: (text) => Buffer.from(text).reverse(),
   };
   for (const [dress, wear] of Object.entries(dresses)) {
-    it(`[AGENT-03] finds it ${dress}`, () => {
+    it(`[ATTACK-03] finds it ${dress}`, () => {
       assert.notDeepEqual(canary.in(wear(value)), []);
       assert.deepEqual(canary.in(wear(new Canary().value)), [], 'Another secret is not this one.');
     });
   }
 
-  it('[AGENT-03] finds it in files, names of files and cells of a database, and follows no link', () => {
+  it('[ATTACK-03] finds it in files, names of files and cells of a database, and follows no link', () => {
     mkdirSync(join(folder(), 'home/deep'), { recursive: true });
     mkdirSync(join(folder(), 'elsewhere'));
     writeFileSync(join(folder(), 'elsewhere/secret'), value);

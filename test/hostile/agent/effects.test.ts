@@ -15,14 +15,14 @@ describe('effects that a model could reach', function () {
     allowedUses.flatMap(({ file, from, names }) => names.map((name) => spell({ file, from, name }))),
   );
 
-  it('[AGENT-02] no code of the agent holds one that is not accounted for', () => {
+  it('[ATTACK-02] no code of the agent holds one that is not accounted for', () => {
     assert.deepEqual(
       [...new Set(sources.riskyUses().map(spell))].filter((use) => !allowed.has(use)),
       [],
     );
   });
 
-  it('[AGENT-02] nothing is accounted for that is no longer there', () => {
+  it('[ATTACK-02] nothing is accounted for that is no longer there', () => {
     const found = new Set(sources.riskyUses().map(spell));
     assert.deepEqual(
       [...allowed].filter((use) => !found.has(use)),
@@ -31,13 +31,13 @@ describe('effects that a model could reach', function () {
   });
 
   for (const { member, callers } of guardedMembers) {
-    it(`[AGENT-02] ${member} is called from where it may be, and from nowhere else`, () => {
+    it(`[ATTACK-02] ${member} is called from where it may be, and from nowhere else`, () => {
       assert.ok(sources.declares(member), 'There is no such member.');
       assert.deepEqual(sources.callersOf(member), callers.map(({ file }) => file).sort());
     });
   }
 
-  it('[AGENT-02] each way of getting round it is found (control)', () => {
+  it('[ATTACK-02] each way of getting round it is found (control)', () => {
     const planted = {
       'agent/planted/static.ts': `import { writeFileSync, type Stats, lstatSync } from 'node:fs';\nimport * as net from 'node:net';\nimport type { Server } from 'node:http';\nexport type A = Stats | Server; export const a = [writeFileSync, lstatSync, net];\n`,
       'agent/planted/dynamic.ts': `export const a = async (name: string) => [await import('node:child_process'), await import(name)];\n`,

@@ -7,14 +7,14 @@ import { notHere, rows, shownElsewhere } from './rows.ts';
 describe('public failures of other agents', () => {
   const fixtures = new Set(readCases().map(({ row }) => row));
 
-  it('[AGENT-01] are each answered, by a fixture, by another suite, or by why they can’t happen here', () => {
+  it('[ATTACK-01] are each answered, by a fixture, by another suite, or by why they can’t happen here', () => {
     assert.deepEqual(
       rows.filter((row) => !fixtures.has(row) && !shownElsewhere.has(row) && !notHere.has(row)),
       [],
     );
   });
 
-  it('[AGENT-01] are the only ones that are answered, each in one way', () => {
+  it('[ATTACK-01] are the only ones that are answered, each in one way', () => {
     const known = new Set(rows);
     assert.equal(known.size, rows.length);
     const answered = [...fixtures, ...shownElsewhere.keys(), ...notHere.keys()];
@@ -26,7 +26,7 @@ describe('public failures of other agents', () => {
   });
 
   for (const [row, { file }] of shownElsewhere)
-    it(`[AGENT-01] ${row} is answered by a suite that is there`, () => {
+    it(`[ATTACK-01] ${row} is answered by a suite that is there`, () => {
       assert.ok(existsSync(resolve(import.meta.dirname, '../../..', file)), file);
     });
 });
