@@ -8,6 +8,11 @@ export const floorRequirements: readonly Requirement[] = [
     source: 'docs/floor.md, rule 1',
   },
   {
+    id: 'FLOOR-02',
+    text: 'Nothing that a model writes, in arguments, files or rules, adds a permission or lowers a risk.',
+    source: 'docs/floor.md, rule 2',
+  },
+  {
     id: 'FLOOR-03',
     text: 'Where the isolation is missing or fails its probe, every card is refused with the reason and the remedy.',
     source: 'docs/floor.md, rule 3',

@@ -15,11 +15,11 @@ describe('withEveryArgument', () => {
     ['signs that mean something in a pattern', { glob: '*' }, ['glob: *']],
   ];
   for (const [what, args, lines] of cases)
-    it(`[AGENT-04] adds ${what}`, () => {
+    it(`[ATTACK-04] adds ${what}`, () => {
       assert.deepEqual(withEveryArgument(shown, args), { ...shown, lines: [...shown.lines, ...lines] });
     });
 
-  it('[AGENT-04] adds it to the whole text as well, which is what is read', () => {
+  it('[ATTACK-04] adds it to the whole text as well, which is what is read', () => {
     const { fullText } = withEveryArgument({ ...shown, fullText: 'diff' }, { mode: '0755' });
     assert.equal(fullText, 'diff\n\nmode: 0755');
   });
