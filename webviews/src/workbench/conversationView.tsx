@@ -1,4 +1,4 @@
-import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { ConversationSummary, Item } from '../../../protocol/src/agent.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Row } from './row.tsx';
@@ -83,6 +83,13 @@ export function ConversationView({ summary, items, hasOlder, hasNewer }: Convers
     range.set(lastRows(items.length));
     setFollows(true);
   };
+  // Whoever sends a message wants to see its answer, wherever they were reading.
+  const sent = items.findLast(({ kind }) => kind === 'person')?.seq ?? 0;
+  const seen = useRef(sent);
+  useEffect(() => {
+    if (sent > seen.current) showEnd();
+    seen.current = sent;
+  }, [sent]);
   const isAtStart = range.first === 0;
   return (
     <div className="conversation">
