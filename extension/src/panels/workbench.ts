@@ -44,6 +44,10 @@ export function registerWorkbench(services: Services): Disposable {
     commands.register('sallyport.openWorkbenchEditor', () => editor.open()),
     presence.onDidChange(() => controller.refresh()),
     projects.onDidForget(controller.refresh),
+    // An engine that was started again has ended what the one before left open.
+    engine.onDidChangeState((state) => {
+      if (state === 'running') controller.refresh();
+    }),
     workspace.onDidGrantWorkspaceTrust(() => controller.refresh()),
     models.onDidChange((connections) =>
       controller.tell('workbench/connections', { connections: [...connections] }),

@@ -169,7 +169,7 @@ describe('The workbench for everyone', function () {
     await page.getByText('12 earlier messages shortened').click();
     await page.getByText('Answering…').waitFor();
     await look('rows');
-    for (const word of ['Waits for you', 'Refused', 'Unknown', 'Stopped by you.', 'Redo Turn']) {
+    for (const word of ['Waits for you', 'Refused', 'Unknown', 'Stopped before its end.', 'Redo Turn']) {
       assert.ok((await page.getByText(word).count()) > 0, word);
     }
   });

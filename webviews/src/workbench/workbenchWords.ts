@@ -32,7 +32,7 @@ export const workbenchWords = {
   endings: {
     streaming: '',
     complete: '',
-    stopped: 'Stopped by you.',
+    stopped: 'Stopped before its end.',
     error: 'Cut by an error. What came before it is kept.',
     'output-limit': 'Cut at the model’s output limit. A tool call in the cut part did not run.',
   } satisfies Record<Answer['ending'], string>,
