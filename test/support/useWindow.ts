@@ -19,7 +19,12 @@ export interface UsedWindow {
  */
 export function useWindow(
   project: string,
-  options: { readonly hasTrust?: boolean; readonly isInstalled?: boolean } = {},
+  options: {
+    readonly hasTrust?: boolean;
+    readonly isInstalled?: boolean;
+    /** Makes of the staged extension the one that is loaded. */
+    readonly prepare?: (staged: string) => Promise<string>;
+  } = {},
 ): () => UsedWindow {
   let used: UsedWindow | undefined;
   let server: VscodeServer | undefined;
@@ -44,7 +49,8 @@ export function useWindow(
       };
       return;
     }
-    const [extension, tests] = await Promise.all([stagedExtension(), hostBundle('bridge')]);
+    const [staged, tests] = await Promise.all([stagedExtension(), hostBundle('bridge')]);
+    const extension = (await options.prepare?.(staged)) ?? staged;
     server = await startVscodeServer({
       hasTrust: options.hasTrust ?? false,
       isTestDriver: true,

@@ -61,6 +61,8 @@ export type Script = (seen: readonly SeenRequest[]) => ScriptedTurn | undefined;
 /** A provider on loopback that answers from a script, in one wire format. */
 export class ProviderServer {
   readonly seen: SeenRequest[] = [];
+  /** Requests for the list of models; they are no turn of the script. */
+  readonly listed: SeenRequest[] = [];
   /** Streams that the other end closed before their end. */
   cancelled = 0;
   readonly #server: Server;
@@ -91,12 +93,19 @@ export class ProviderServer {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString('utf8');
-    this.seen.push({
+    const seen = {
       path: request.url ?? '',
       headers: request.headers,
       body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>,
       text,
-    });
+    };
+    if (request.method === 'GET') {
+      this.listed.push(seen);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(modelList);
+      return;
+    }
+    this.seen.push(seen);
     const number = this.seen.length;
     const turn = this.#script(this.seen);
     let isOver = false;
@@ -144,6 +153,13 @@ export class ProviderServer {
     end();
   }
 }
+
+/** One model, listed as OpenAI, Anthropic and Ollama do. */
+const modelList = JSON.stringify({
+  object: 'list',
+  data: [{ id: 'scripted', object: 'model', display_name: 'Scripted', type: 'model' }],
+  models: [{ name: 'scripted' }],
+});
 
 /** Arguments as text, as a model streams them. */
 export function argumentText({ args }: ScriptedCall): string {
