@@ -2,7 +2,7 @@
 // Desktop VS Code where `code` is on the PATH; otherwise VS Code's own server on a loopback address.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -14,7 +14,8 @@ const project = resolve(argv[2] ?? join(root, 'test-fixtures', 'projects', 'seat
 ensureDependencies();
 if (platform === 'linux') ensureSystemPackages(['bubblewrap', 'python3']);
 say('Building …');
-if ((await run('node', ['scripts/package.mjs'])) !== 0) fail('The build failed; its own words are above.');
+if ((await run('node', ['scripts/package.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] })) !== 0)
+  fail('The build failed; its own words are above.');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const vsix = join(root, `sallyport-${version}.vsix`);
 
@@ -43,34 +44,33 @@ async function openServer() {
   chmodSync(dataDir, 0o700);
   const connectionToken = randomBytes(16).toString('hex');
   const port = await freePort();
-  const installed = await run(
-    'node',
-    [
-      main,
-      '--install-extension',
-      vsix,
-      '--force',
-      '--server-data-dir',
-      dataDir,
-      '--accept-server-license-terms',
-    ],
-    { stdio: ['ignore', 2, 2] },
-  );
-  if (installed !== 0) fail('VS Code’s server did not take the extension; its own words are above.');
+  // The server prints much that is not for a newcomer: optional native modules that it does without.
+  const logFile = join(dataDir, 'server.log');
+  const log = openSync(logFile, 'w', 0o600);
+  const dataDirArguments = ['--server-data-dir', dataDir, '--accept-server-license-terms'];
+  const installed = await run('node', [main, '--install-extension', vsix, '--force', ...dataDirArguments], {
+    stdio: ['ignore', log, log],
+  });
+  if (installed !== 0) fail(`VS Code’s server did not take the extension; see ${logFile}.`);
   const server = spawn('node', [main, ...serverArguments({ port, dataDir, connectionToken })], {
     env: toolEnvironment(),
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', log],
   });
   const address = `http://127.0.0.1:${port}/?tkn=${connectionToken}&folder=${encodeURIComponent(project)}`;
   let told = false;
   server.stdout.on('data', (chunk) => {
     if (told || !String(chunk).includes(String(port))) return;
     told = true;
-    stdout.write(`\nVS Code with Sallyport and ${project}:\n\n  ${address}\n\nCtrl+C ends it.\n`);
+    stdout.write(
+      `\nVS Code with Sallyport and ${project}:\n\n  ${address}\n\nCtrl+C ends it. Its log: ${logFile}\n`,
+    );
     openBrowser(address);
   });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => server.kill(signal));
-  server.on('close', (code) => exit(code ?? 0));
+  server.on('close', (code) => {
+    if (!told) say(`VS Code’s server ended before it was ready; see ${logFile}.`);
+    exit(code ?? 0);
+  });
 }
 
 function openBrowser(address) {
