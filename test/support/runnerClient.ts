@@ -158,12 +158,8 @@ class Link {
   readonly #ended: Promise<void>;
 
   constructor(options: RunnerOptions) {
-    const [program = process.execPath, ...words] = [
-      ...(options.wrapper ?? []),
-      process.execPath,
-      runnerProgram(),
-    ];
-    const child = spawn(program, words, {
+    const words = [...(options.wrapper ?? []), process.execPath, runnerProgram()];
+    const child = spawn(words[0] ?? '', words.slice(1), {
       stdio: stdioWith(options.descriptors ?? new Map<number, number>()),
       env: options.environment ?? process.env,
     });
