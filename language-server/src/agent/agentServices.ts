@@ -28,7 +28,7 @@ import { SentRecords } from './conversations/sentRecords.ts';
 import { showUndone } from './conversations/showUndone.ts';
 import { Transcript } from './conversations/transcript.ts';
 import type { PersonSide } from './providers/personSide.ts';
-import { prepareCall, runTool } from './tools/runTool.ts';
+import { describeCall, prepareCall, runTool } from './tools/runTool.ts';
 import type { CallContext, Tool } from './tools/tool.ts';
 
 type Events = typeof agentEvents & typeof gateEvents;
@@ -274,7 +274,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
         args: prepared.args,
         permissions: prepared.permissions,
         measure: () => prepared.measure(),
-        describe: prepared.describe.bind(prepared),
+        describe: (touched) => describeCall(prepared, touched),
       });
       return { decision, targets: [...targets], explanation: [...lines] };
     },

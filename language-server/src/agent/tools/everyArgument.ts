@@ -3,12 +3,17 @@ import type { ActDescription } from '../../gate/act.ts';
 
 /**
  * What a person is shown of a call, with a line for each argument that its tool does not show, so that no tool can hide
- * one. Nothing is added for `false`, null and what is empty.
+ * one. Nothing is added for `false`, null and what is empty, nor for the arguments (by their first name) that the tool
+ * shows as a difference to what is there.
  */
-export function withEveryArgument(shown: ActDescription, args: Json): ActDescription {
+export function withEveryArgument(
+  shown: ActDescription,
+  args: Json,
+  byDifference: readonly string[] = [],
+): ActDescription {
   const text = [shown.title, ...shown.lines, shown.fullText ?? ''].join('\n');
   const missing = [...leavesOf(args, '')]
-    .filter(([, value]) => !isShown(text, value))
+    .filter(([name, value]) => !byDifference.includes(name.split('.', 1)[0] ?? '') && !isShown(text, value))
     .map(([name, value]) => `${name}: ${value}`);
   if (missing.length === 0) return shown;
   const lines = [...shown.lines, ...missing];

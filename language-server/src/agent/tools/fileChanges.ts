@@ -45,6 +45,7 @@ export interface PlannedCall {
   readonly title: string;
   readonly files: readonly PlannedFile[];
   readonly permissions?: readonly Permission[];
+  readonly shownByDifference?: readonly string[];
   /** Lines for the person besides those of the files. */
   readonly lines?: readonly string[];
   /** Runs in the gate, after the files were written. Its text is added to the answer. */
@@ -66,6 +67,7 @@ export function prepareChanges(call: PlannedCall): PreparedCall {
   return {
     args: call.args,
     permissions: call.permissions ?? [],
+    shownByDifference: call.shownByDifference ?? [],
     measure: async () => {
       const targets = [];
       for (const file of files) {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
 import type { Json } from '../../../../protocol/src/canonicalJson.ts';
 import type { Target } from '../../../../protocol/src/gate.ts';
-import type { Act, GateResult, RefusalCode } from '../../gate/act.ts';
+import type { Act, ActDescription, GateResult, RefusalCode } from '../../gate/act.ts';
 import type { Gate } from '../../gate/gate.ts';
 import { boundOutput } from './boundOutput.ts';
 import { withEveryArgument } from './everyArgument.ts';
@@ -56,9 +56,14 @@ export async function runTool(
     args: prepared.args,
     permissions: prepared.permissions,
     measure: () => prepared.measure(),
-    describe: (targets: readonly Target[]) => withEveryArgument(prepared.describe(targets), prepared.args),
+    describe: (targets: readonly Target[]) => describeCall(prepared, targets),
   };
   return toCallResult(await gate.pass(act, async (each) => toJson(await prepared.run(each)), signal));
+}
+
+/** What a person is shown of a prepared call: the tool's own words, and every argument that those leave out. */
+export function describeCall(prepared: PreparedCall, targets: readonly Target[]): ActDescription {
+  return withEveryArgument(prepared.describe(targets), prepared.args, prepared.shownByDifference);
 }
 
 /** Parses the arguments by the tool's schema. Throws with the sentence that the model is told. */

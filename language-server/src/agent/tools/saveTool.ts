@@ -105,6 +105,7 @@ export function createSaveTool({ journal, dirtyPaths, projects, consents }: Save
         title: `Save the card ${card} in ${folder}`,
         files,
         permissions,
+        shownByDifference: ['manifest', 'files'],
         lines,
         afterwards: () => acceptExactly(consents, root, cards) + problemsOf(projects, root, cards),
       });

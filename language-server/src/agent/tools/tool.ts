@@ -31,6 +31,8 @@ export interface PreparedCall {
   /** Normalised arguments: what an approval is bound to. */
   readonly args: Json;
   readonly permissions: readonly Permission[];
+  /** Arguments that are shown whole by their difference to what is there: what stays as it is is not repeated. */
+  readonly shownByDifference?: readonly string[];
   measure(): Promise<readonly Target[]>;
   describe(targets: readonly Target[]): ActDescription;
   /** Does it. Runs only inside the gate. */

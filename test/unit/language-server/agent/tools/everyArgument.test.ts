@@ -19,6 +19,15 @@ describe('withEveryArgument', () => {
       assert.deepEqual(withEveryArgument(shown, args), { ...shown, lines: [...shown.lines, ...lines] });
     });
 
+  it('[ATTACK-04] leaves out what the tool shows as a difference, and only that', () => {
+    const args = { files: [{ text: 'as it was' }], filesystem: 'gone', seconds: 597 };
+    assert.deepEqual(withEveryArgument(shown, args, ['files']).lines, [
+      ...shown.lines,
+      'filesystem: gone',
+      'seconds: 597',
+    ]);
+  });
+
   it('[ATTACK-04] adds it to the whole text as well, which is what is read', () => {
     const { fullText } = withEveryArgument({ ...shown, fullText: 'diff' }, { mode: '0755' });
     assert.equal(fullText, 'diff\n\nmode: 0755');
