@@ -297,6 +297,7 @@ describe('the agent', () => {
     assert.ok(['Unknown', 'Done'].includes(state), state);
     await window.screenshot('agent-killed');
     never.release();
+    model.forget();
     await window.palette('Sallyport: Undo Changes');
     await bench.line('cards/many').waitFor();
     await bench.quick.locator('input.input').first().fill('Undo');
@@ -324,12 +325,17 @@ describe('the agent', () => {
     await window.page.locator('[id*="sallyport.waiting"]').waitFor();
     await window.palette('Sallyport: Review What Waits');
     await bench.line('Create keys.md').waitFor();
-    const chosen = bench.quick.locator('.monaco-list-row.focused');
-    for (let steps = 0; steps < 40; steps++) {
-      if ((await chosen.innerText()).startsWith('Allow once')) break;
-      await keyboard.press('ArrowUp');
-    }
-    await keyboard.press('Enter');
+    const press = async (label: string) => {
+      await bench.line(label).waitFor();
+      const chosen = bench.quick.locator('.monaco-list-row.focused').first();
+      for (let steps = 0; steps < 40; steps++) {
+        if ((await chosen.innerText()).trim().startsWith(label)) break;
+        await keyboard.press('ArrowUp');
+      }
+      await keyboard.press('Enter');
+    };
+    await press('Open whole text');
+    await press('Allow once');
     await (await bench.page()).getByText('Only keys were used.').waitFor();
     await bench.idle();
     assert.equal(readFileSync(join(folder, 'keys.md'), 'utf8'), 'typed\n');

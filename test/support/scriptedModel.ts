@@ -14,6 +14,11 @@ export class ScriptedModel {
     this.#turns.push(...turns);
   }
 
+  /** Drops the turns that nobody asked for. */
+  forget(): void {
+    this.#turns.length = 0;
+  }
+
   /** Turns that nobody has asked for yet. */
   get left(): number {
     return this.#turns.length;
