@@ -355,8 +355,10 @@ describe('the agent', () => {
     await page.getByText('Answer 10000').waitFor();
     const rows = page.locator('.row');
     assert.ok((await rows.count()) < 700);
-    await page.locator('.rows').evaluate((box) => (box.scrollTop = 0));
-    await page.locator('.row[data-seq="9700"]').waitFor({ state: 'attached' });
+    await window.until('rows that were not sent at once', async () => {
+      await page.locator('.rows').evaluate((box) => (box.scrollTop = 0));
+      return Number(await rows.first().getAttribute('data-seq')) < 9800;
+    });
     assert.ok((await rows.count()) < 700);
     await page.getByRole('button', { name: 'Conversations', exact: true }).click();
     await page.getByRole('button', { name: /^Add a card that compares/ }).click();
