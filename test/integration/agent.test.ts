@@ -337,7 +337,7 @@ describe('the agent', () => {
     };
     await press('Open whole text');
     await press('Allow once');
-    await (await bench.page()).getByText('Only keys were used.').waitFor();
+    await (await bench.page()).getByText('Only keys were used.', { exact: true }).waitFor();
     await bench.idle();
     assert.equal(readFileSync(join(folder, 'keys.md'), 'utf8'), 'typed\n');
   });
@@ -362,7 +362,7 @@ describe('the agent', () => {
     assert.ok((await rows.count()) < 700);
     await page.getByRole('button', { name: 'Conversations', exact: true }).click();
     await page.getByRole('button', { name: /^Add a card that compares/ }).click();
-    await page.getByText('Only keys were used.').waitFor();
+    await page.getByText('Only keys were used.', { exact: true }).waitFor();
   });
 
   for (const [kind, theme] of [
@@ -373,13 +373,14 @@ describe('the agent', () => {
     it(`[AGENT-12] leaves axe-core nothing to say about the workbench in a ${kind} theme`, async () => {
       const { window } = used();
       await window.host('setting', { section: 'workbench', name: 'colorTheme', value: theme });
+      await window.host('closeAll');
       await window.host('command', { command: 'sallyport.openWorkbenchEditor' });
-      await window.until('two pages of the workbench', async () => {
+      await window.until('the workbench as the only tab', async () => {
         const tabs = await window.host('tabs');
         return tabs.length === 1;
       });
       const page = await bench.page(`.vscode-${kind} .composer textarea`);
-      await page.getByText('Only keys were used.').waitFor();
+      await page.getByText('Only keys were used.', { exact: true }).waitFor();
       await window.screenshot(`agent-${kind}`);
       assert.deepEqual(await axe(page), []);
     });
@@ -390,7 +391,7 @@ describe('the agent', () => {
     const size = window.page.viewportSize();
     await window.host('closeAll');
     await window.page.setViewportSize({ width: 720, height: 700 });
-    await (await bench.page()).getByText('Only keys were used.').waitFor();
+    await (await bench.page()).getByText('Only keys were used.', { exact: true }).waitFor();
     await window.screenshot('agent-narrow');
     assert.deepEqual(await axe(await bench.page()), []);
     if (size) await window.page.setViewportSize(size);
