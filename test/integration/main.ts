@@ -13,7 +13,8 @@ const bail = process.argv.includes('--bail');
 const wanted = (name: string) => chosen.length === 0 || chosen.includes(name);
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
-rmSync(join(import.meta.dirname, '../artifacts/vscode'), { recursive: true, force: true });
+if (chosen.length === 0)
+  rmSync(join(import.meta.dirname, '../artifacts/vscode'), { recursive: true, force: true });
 const mocha = new Mocha({ ui: 'bdd', timeout: 150_000, reporter: 'spec', slow: 20_000, bail });
 mocha.suite.emit('pre-require', globalThis, '', mocha);
 if (wanted('host')) await defineHostTests();
