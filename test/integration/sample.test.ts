@@ -49,7 +49,7 @@ describe('the sample project', () => {
   it('[MAIN-03] draws a chart in the run view', async () => {
     const { window, folder } = used();
     await window.host('command', { command: 'sallyport.openRun', args: [{ root: folder, card: 'monthly' }] });
-    const run = await window.webview('iframe[sandbox], [role="tablist"], main');
+    const run = await window.webview('iframe[sandbox="allow-scripts"]');
     await run.locator('iframe[sandbox="allow-scripts"]').first().waitFor();
     await window.until('a drawn chart', async () => {
       const chart = run.frameLocator('iframe[sandbox="allow-scripts"]').locator('svg, canvas').first();
