@@ -1,0 +1,92 @@
+import * as z from 'zod/mini';
+import { notification, request } from './contract.ts';
+import { principal } from './gate.ts';
+
+/**
+ * Vault values on their way to where they are used. The vault is the extension's; the engine carries sealed envelopes
+ * that only the one who uses the value (a runner) can open, and learns names, never values.
+ */
+
+/** How a value is used. `header`, `basic` and `query` are put into a request at the egress, for the listed hosts only. */
+export const vaultUse = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('header'),
+    hosts: z.array(z.string()),
+    name: z.string(),
+    prefix: z.string(),
+  }),
+  z.strictObject({ kind: z.literal('basic'), hosts: z.array(z.string()), user: z.string() }),
+  z.strictObject({ kind: z.literal('query'), hosts: z.array(z.string()), name: z.string() }),
+  z.strictObject({ kind: z.literal('env'), name: z.string() }),
+  z.strictObject({ kind: z.literal('fd'), name: z.string() }),
+  z.strictObject({ kind: z.literal('sshSignature') }),
+]);
+export type VaultUse = z.infer<typeof vaultUse>;
+
+/** One wish: this field of this item, for this use. */
+export const vaultWish = z.strictObject({ item: z.string(), field: z.string(), use: vaultUse });
+export type VaultWish = z.infer<typeof vaultWish>;
+
+/**
+ * A value sealed to one recipient key: X25519, HKDF-SHA256, AES-256-GCM, bound to the job and the wish by the
+ * additional data. All of it is base64.
+ */
+export const sealedValue = z.strictObject({
+  ephemeralKey: z.string(),
+  iv: z.string(),
+  ciphertext: z.string(),
+  tag: z.string(),
+});
+export type SealedValue = z.infer<typeof sealedValue>;
+
+export const releasedValue = z.strictObject({ grant: z.string(), wish: vaultWish, sealed: sealedValue });
+export type ReleasedValue = z.infer<typeof releasedValue>;
+
+/** Asked by the engine, answered by the extension. */
+export const vaultPersonRequests = {
+  /**
+   * Values for one job, each only under a grant of a person that covers principal, item, field and use. Rejects with
+   * `denied`, naming the first one that is not covered. Each value released is one line of the vault's log.
+   */
+  'vault/release': request(
+    z.strictObject({
+      principal,
+      scope: z.string(),
+      jobId: z.string(),
+      /** The recipient's X25519 public key, raw, base64. */
+      recipient: z.string(),
+      wishes: z.array(vaultWish),
+    }),
+    z.strictObject({ values: z.array(releasedValue) }),
+    { timeoutMs: 0 },
+  ),
+  /** Which of these have a grant now; nothing is released and nothing is asked. */
+  'vault/covered': request(
+    z.strictObject({ principal, scope: z.string(), wishes: z.array(vaultWish) }),
+    z.strictObject({ covered: z.array(z.boolean()) }),
+  ),
+  /** Ids and fields that can be named; never values. */
+  'vault/names': request(
+    z.strictObject({}),
+    z.array(
+      z.strictObject({
+        item: z.string(),
+        title: z.string(),
+        kind: z.string(),
+        fields: z.array(z.string()),
+        hosts: z.array(z.string()),
+      }),
+    ),
+  ),
+  /** What a model asks for: waits as pending until a person answers, in native UI with presence where it is needed. */
+  'vault/ask': request(
+    z.strictObject({ principal, scope: z.string(), wish: vaultWish, reason: z.string() }),
+    z.strictObject({ grant: z.string(), state: z.enum(['pending', 'accepted', 'declined']) }),
+    { timeoutMs: 0 },
+  ),
+} as const;
+
+/** Told by the extension to the engine: names, grants or locks changed. */
+export const vaultNotifications = {
+  'vault/changed': notification(z.strictObject({})),
+} as const;
