@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { argv, exit, stderr } from 'node:process';
 import { format, resolveConfig } from 'prettier';
 import * as z from 'zod/mini';
-import { cardManifest, projectManifest } from '../protocol/src/manifests.ts';
+import { appManifest, cardManifest, pluginManifest, projectManifest } from '../protocol/src/manifests.ts';
 import { valueTexts } from '../language-server/src/messages.ts';
 
 const folder = join(import.meta.dirname, '..', 'extension', 'schemas');
 const schemas = [
   { file: 'project.schema.json', title: 'Sallyport project', schema: projectManifest },
   { file: 'card.schema.json', title: 'Sallyport card', schema: cardManifest },
+  { file: 'app.schema.json', title: 'Sallyport app', schema: appManifest },
+  { file: 'plugin.schema.json', title: 'Sallyport plugin', schema: pluginManifest },
 ];
 
 /** Adds what JSON language servers show and takes out bounds that only say "a number JSON can carry". */

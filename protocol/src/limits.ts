@@ -41,3 +41,11 @@ export const maximumCardLimits = {
   outputMB: 65_536,
   logMB: 1024,
 } as const;
+
+/** What an app stores where its manifest names no `storageMB` and a plugin of it has `storage`. */
+export const defaultAppStorageMB = 16;
+
+/** The largest values an app's manifest may ask for. */
+export const maximumAppLimits = {
+  storageMB: 1024,
+} as const;

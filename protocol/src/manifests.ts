@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { maximumCardLimits } from './limits.ts';
+import { functionSchema } from './functionSchema.ts';
+import { maximumAppLimits, maximumCardLimits } from './limits.ts';
 
 /**
  * The file formats, version 1 (docs/formats.md). This file is their only definition: types are inferred from it and
@@ -223,6 +224,95 @@ export const projectManifest = z.strictObject({
   ),
 });
 export type ProjectManifest = z.infer<typeof projectManifest>;
+
+/** What a model can be asked to make. */
+export const generateKinds = ['text', 'image', 'speech', 'embedding'] as const;
+export const generateKind = z.enum(generateKinds);
+export type GenerateKind = z.infer<typeof generateKind>;
+
+/** Three numbers and an optional pre-release: the part of semver.org 2.0.0 that is needed to tell newer from older. */
+export const appVersionPattern = /^[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}(-[0-9A-Za-z.-]{1,64})?$/;
+/** A file below the manifest's folder: components of letters, digits and `._-` that do not begin with a dot. */
+const below = '([A-Za-z0-9_-][A-Za-z0-9._-]{0,99}/){0,15}[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}';
+export const pagePattern = new RegExp(`^${below}\\.html$`);
+export const modulePattern = new RegExp(`^${below}\\.m?js$`);
+/** The name under which a plugin's entry exports a function. */
+export const functionNamePattern = /^[a-z][A-Za-z0-9]{0,63}$/;
+
+const generates = about(
+  'What connected models are asked for. Keys stay with Sallyport.',
+  z.optional(list(generateKind)),
+);
+const title = about('The name that people see.', z.string().check(z.minLength(1), z.maxLength(200)));
+
+/** `apps/ID/app.json`. */
+export const appManifest = z.strictObject({
+  $schema: schemaReference,
+  version: formatVersion,
+  id: about('The id of the app, which is the name of its folder.', id.check()),
+  name: title,
+  description: about('What the app does, for people.', z.optional(z.string().check(z.maxLength(4000)))),
+  appVersion: about(
+    'The version of the app: `1.2.0`. An update has a higher one.',
+    z.string().check(z.regex(appVersionPattern)),
+  ),
+  entry: about('The page of the app, a file of this folder.', z.string().check(z.regex(pagePattern))),
+  permissions: about(
+    'What the app may do beyond showing itself. A person reviews it before the app is installed.',
+    z.optional(
+      z.strictObject({
+        generate: generates,
+        storageMB: about(
+          'The most that the app and its plugins store, in MB. Absent is no storage for the page.',
+          z.optional(z.int().check(z.positive(), z.maximum(maximumAppLimits.storageMB))),
+        ),
+        models: about('True where the app may see which models are connected.', z.optional(z.boolean())),
+      }),
+    ),
+  ),
+  plugins: about('The ids of the plugins, each in a folder `plugins/ID`.', z.optional(list(id))),
+});
+export type AppManifest = z.infer<typeof appManifest>;
+
+const pluginFunction = z.strictObject({
+  description: about('What the function does, for people.', z.optional(z.string().check(z.maxLength(2000)))),
+  input: about('What the function takes: a JSON schema (docs/plugins.md). `{}` is anything.', functionSchema),
+  output: about('What the function gives: a JSON schema. `{}` is anything.', functionSchema.check()),
+});
+
+/** `apps/ID/plugins/ID/plugin.json`. */
+export const pluginManifest = z.strictObject({
+  $schema: schemaReference,
+  version: formatVersion,
+  id: about('The id of the plugin, which is the name of its folder.', id.check()),
+  description: about('What the plugin does, for people.', z.optional(z.string().check(z.maxLength(4000)))),
+  entry: about(
+    'The module that exports the functions, a file of this folder.',
+    z.string().check(z.regex(modulePattern)),
+  ),
+  permissions: about(
+    'What the plugin may reach. A person reviews it before the app is installed.',
+    z.optional(
+      z.strictObject({
+        network: about(
+          'Hosts that the plugin may reach, such as `api.example.org`.',
+          z.optional(list(z.string().check(z.regex(hostPattern)))),
+        ),
+        storage: about('True where the plugin uses the storage of its app.', z.optional(z.boolean())),
+        generate: generates.check(),
+      }),
+    ),
+  ),
+  functions: about(
+    'The functions that the app can call, by the name under which the entry exports them.',
+    z.record(z.string().check(z.regex(functionNamePattern)), pluginFunction).check(
+      z.refine((functions) => Object.keys(functions).length <= longestList, {
+        error: `A plugin has at most ${longestList} functions`,
+      }),
+    ),
+  ),
+});
+export type PluginManifest = z.infer<typeof pluginManifest>;
 
 /** Types that a wire may join besides equal ones: from → to. */
 export const wireWidenings: readonly (readonly [PortType, PortType])[] = [

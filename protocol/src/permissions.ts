@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import type { CardManifest } from './manifests.ts';
+import { defaultAppStorageMB } from './limits.ts';
+import type { AppManifest, CardManifest, GenerateKind, PluginManifest } from './manifests.ts';
 
 /**
  * A permission is a small descriptor of something that is closed by default. Two sets of them are compared only by
@@ -91,6 +92,37 @@ export function permissionsOfCard(card: CardManifest): Permission[] {
   for (const use of asked.vault ?? []) {
     list.push({ name: 'vaultItem', item: use.item, field: use.field, use: `env:${use.env}` });
   }
+  return inOrder(list);
+}
+
+/** What an app's own page asks for, in canonical order. Its plugins ask for themselves: `permissionsOfPlugin`. */
+export function permissionsOfApp(app: AppManifest): Permission[] {
+  const asked = app.permissions;
+  const list = generates(asked?.generate);
+  if (asked?.storageMB !== undefined) list.push({ name: 'storage', megabytes: asked.storageMB });
+  if (asked?.models === true) list.push({ name: 'models' });
+  return inOrder(list);
+}
+
+/** What one plugin of an app asks for, in canonical order. Its storage is the app's, and counts with it. */
+export function permissionsOfPlugin(
+  plugin: PluginManifest,
+  app: Pick<AppManifest, 'permissions'>,
+): Permission[] {
+  const asked = plugin.permissions;
+  const list = generates(asked?.generate);
+  for (const host of new Set(asked?.network)) list.push({ name: 'network', host });
+  if (asked?.storage === true) {
+    list.push({ name: 'storage', megabytes: app.permissions?.storageMB ?? defaultAppStorageMB });
+  }
+  return inOrder(list);
+}
+
+function generates(kinds: readonly GenerateKind[] | undefined): Permission[] {
+  return [...new Set(kinds)].map((kind) => ({ name: 'generate', kind }));
+}
+
+function inOrder(list: Permission[]): Permission[] {
   return list.sort((a, b) => compare(permissionKey(a), permissionKey(b)));
 }
 

@@ -1,0 +1,229 @@
+import * as z from 'zod/mini';
+import type { Json } from './canonicalJson.ts';
+
+/**
+ * The schemas of a plugin's functions: a closed part of JSON Schema (draft 2020-12) that is checked by walking it, in
+ * time that is bounded by a count of steps. There are no references, patterns or formats, so a schema from a stranger
+ * can neither run code nor keep the engine busy. A keyword that is not listed here makes the manifest wrong: nothing is
+ * silently left unchecked.
+ */
+export interface FunctionSchema {
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly type?: SchemaType | readonly SchemaType[] | undefined;
+  readonly enum?: readonly Scalar[] | undefined;
+  readonly const?: Scalar | undefined;
+  readonly properties?: Readonly<Record<string, FunctionSchema>> | undefined;
+  readonly required?: readonly string[] | undefined;
+  readonly additionalProperties?: boolean | FunctionSchema | undefined;
+  readonly items?: FunctionSchema | undefined;
+  readonly minItems?: number | undefined;
+  readonly maxItems?: number | undefined;
+  readonly minLength?: number | undefined;
+  readonly maxLength?: number | undefined;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  readonly exclusiveMinimum?: number | undefined;
+  readonly exclusiveMaximum?: number | undefined;
+  readonly anyOf?: readonly FunctionSchema[] | undefined;
+}
+
+const schemaTypes = ['null', 'boolean', 'integer', 'number', 'string', 'array', 'object'] as const;
+export type SchemaType = (typeof schemaTypes)[number];
+type Scalar = null | boolean | number | string;
+
+/** Schemas within schemas, and schemas of one function's input or output together. */
+const deepestSchema = 16;
+const mostSchemas = 500;
+/** Schemas met by values while one value is checked: some tens of milliseconds at most. */
+const mostSteps = 1_000_000;
+const longestPathShown = 200;
+
+const name = z.string().check(z.maxLength(200));
+const text = z.optional(z.string().check(z.maxLength(2000)));
+const scalar = z.union([z.null(), z.boolean(), z.number(), name]);
+const count = z.optional(z.int().check(z.nonnegative()));
+const bound = z.optional(z.number());
+const type = z.enum(schemaTypes);
+
+const schemaObject: z.ZodMiniType<FunctionSchema, Record<string, unknown>> = z.lazy(() =>
+  z.strictObject({
+    title: text,
+    description: text,
+    type: z.optional(z.union([type, z.array(type).check(z.minLength(1), z.maxLength(schemaTypes.length))])),
+    enum: z.optional(z.array(scalar).check(z.minLength(1), z.maxLength(200))),
+    const: z.optional(scalar),
+    properties: z.optional(z.record(name, schemaObject)),
+    required: z.optional(z.array(name).check(z.maxLength(mostSchemas))),
+    additionalProperties: z.optional(z.union([z.boolean(), schemaObject])),
+    items: z.optional(schemaObject),
+    minItems: count,
+    maxItems: count,
+    minLength: count,
+    maxLength: count,
+    minimum: bound,
+    maximum: bound,
+    exclusiveMinimum: bound,
+    exclusiveMaximum: bound,
+    anyOf: z.optional(z.array(schemaObject).check(z.minLength(1), z.maxLength(16))),
+  }),
+);
+
+/** What stands at `input` and `output` of a function in `plugin.json`. `{}` takes any JSON. */
+export const functionSchema = z.pipe(
+  z.record(z.string(), z.unknown()).check(
+    z.refine((value) => isSmall(value), {
+      error: `A schema holds at most ${mostSchemas} schemas, ${deepestSchema} deep`,
+    }),
+  ),
+  schemaObject,
+);
+
+/** Bounds the recursion of what parses it: objects, lists and their members, whatever they mean. */
+function isSmall(root: unknown): boolean {
+  let left = mostSchemas * 8;
+  const visit = (value: unknown, depth: number): boolean => {
+    if (typeof value !== 'object' || value === null) return true;
+    // Each schema is one or two levels of JSON below its parent.
+    if (depth > deepestSchema * 2 || --left < 0) return false;
+    return Object.entries(value).every(([key, member]) => key !== '__proto__' && visit(member, depth + 1));
+  };
+  return visit(root, 0) && schemasWithin(root) <= mostSchemas;
+}
+
+function schemasWithin(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = Array.isArray(value) ? 0 : 1;
+  return Object.values(value).reduce<number>((sum, member) => sum + schemasWithin(member), own);
+}
+
+/**
+ * The first thing of `value` that `schema` does not allow, as `place: what is wrong`; undefined where it fits. `root`
+ * names the value in that text. The text holds keys of the value: it is data, shown escaped. A value that would take
+ * too long to check does not fit.
+ */
+export function findMismatch(schema: FunctionSchema, value: Json, root: string): string | undefined {
+  const check = new Check();
+  const found = check.visit(schema, value, root);
+  if (check.isSpent) return `${root}: has too many parts to be checked`;
+  return found;
+}
+
+class Check {
+  #left = mostSteps;
+
+  get isSpent(): boolean {
+    return this.#left < 0;
+  }
+
+  visit(schema: FunctionSchema, value: Json, place: string): string | undefined {
+    if (--this.#left < 0) return 'spent';
+    const wrong = wrongType(schema, value) ?? wrongScalar(schema, value);
+    if (wrong !== undefined) return `${place.slice(0, longestPathShown)}: ${wrong}`;
+    return (
+      (isList(value) ? this.#list(schema, value, place) : undefined) ??
+      (isRecord(value) ? this.#record(schema, value, place) : undefined) ??
+      this.#anyOf(schema, value, place)
+    );
+  }
+
+  #list(schema: FunctionSchema, value: readonly Json[], place: string): string | undefined {
+    const { minItems = 0, maxItems = Infinity, items } = schema;
+    if (value.length < minItems)
+      return `${place}: has ${value.length} items, at least ${minItems} are needed`;
+    if (value.length > maxItems)
+      return `${place}: has ${value.length} items, at most ${maxItems} are allowed`;
+    if (items === undefined) return undefined;
+    for (const [at, item] of value.entries()) {
+      const found = this.visit(items, item, `${place}[${at}]`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #record(schema: FunctionSchema, value: JsonRecord, place: string): string | undefined {
+    const { properties = {}, required = [], additionalProperties = true } = schema;
+    const missing = required.find((key) => !Object.hasOwn(value, key));
+    if (missing !== undefined) return `${place}: "${missing}" is missing`;
+    for (const key of Object.keys(value)) {
+      const known = Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+      if (known === true) continue;
+      const member = `${place}.${key.slice(0, longestPathShown)}`;
+      if (known === undefined || known === false) return `${member}: is not known here`;
+      const found = this.visit(known, value[key] ?? null, member);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #anyOf(schema: FunctionSchema, value: Json, place: string): string | undefined {
+    if (schema.anyOf === undefined) return undefined;
+    let first: string | undefined;
+    for (const option of schema.anyOf) {
+      const found = this.visit(option, value, place);
+      if (found === undefined) return undefined;
+      first ??= found;
+    }
+    return schema.anyOf.length === 1 ? first : `${place}: fits none of ${schema.anyOf.length} shapes`;
+  }
+}
+
+type JsonRecord = { readonly [key: string]: Json };
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function isRecord(value: Json): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+function typeOf(value: Json): SchemaType {
+  if (value === null) return 'null';
+  if (isList(value)) return 'array';
+  const kind = typeof value;
+  return kind as 'boolean' | 'number' | 'string' | 'object';
+}
+
+function wrongType({ type: wanted }: FunctionSchema, value: Json): string | undefined {
+  if (wanted === undefined) return undefined;
+  const types = typeof wanted === 'string' ? [wanted] : wanted;
+  const own = typeOf(value);
+  const fits = types.some((each) => each === own || (each === 'integer' && Number.isInteger(value)));
+  return fits ? undefined : `is ${own}, not ${types.join(' or ')}`;
+}
+
+function wrongScalar(schema: FunctionSchema, value: Json): string | undefined {
+  if (schema.const !== undefined && value !== schema.const) return `is not ${JSON.stringify(schema.const)}`;
+  if (schema.enum !== undefined && !schema.enum.some((each) => each === value)) {
+    return `is none of ${JSON.stringify(schema.enum).slice(0, longestPathShown)}`;
+  }
+  if (typeof value === 'number') return wrongNumber(schema, value);
+  return typeof value === 'string' ? wrongLength(schema, value) : undefined;
+}
+
+function wrongNumber(schema: FunctionSchema, value: number): string | undefined {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
+  if (!Number.isFinite(value)) return 'is not a finite number';
+  if (minimum !== undefined && value < minimum) return `is ${value}, at least ${minimum} is needed`;
+  if (maximum !== undefined && value > maximum) return `is ${value}, at most ${maximum} is allowed`;
+  if (exclusiveMinimum !== undefined && value <= exclusiveMinimum)
+    return `is ${value}, more than ${exclusiveMinimum} is needed`;
+  if (exclusiveMaximum !== undefined && value >= exclusiveMaximum)
+    return `is ${value}, less than ${exclusiveMaximum} is needed`;
+  return undefined;
+}
+
+/** JSON Schema counts code points. */
+function wrongLength(
+  { minLength = 0, maxLength = Infinity }: FunctionSchema,
+  value: string,
+): string | undefined {
+  // No more code points than code units: most texts need no count.
+  if (value.length <= maxLength && minLength === 0) return undefined;
+  let length = 0;
+  for (let at = 0; at < value.length; at += (value.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) length++;
+  if (length < minLength) return `has ${length} characters, at least ${minLength} are needed`;
+  if (length > maxLength) return `has ${length} characters, at most ${maxLength} are allowed`;
+  return undefined;
+}
