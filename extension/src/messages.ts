@@ -347,6 +347,11 @@ export function errorNotice(error: unknown): Notice | undefined {
     case 'isolation-missing':
     case 'interpreter-missing':
       return fail(sentence(error), actions.doctor());
+    case 'unreachable':
+    case 'host-key':
+    case 'sign-in':
+    case 'incompatible':
+      return fail(sentence(error));
     case 'internal':
       return fail(
         t('Sallyport could not do that because of a mistake of its own. The log has the details.'),

@@ -21,6 +21,10 @@ export const errorCodes = [
   'disk-full',
   'unreadable',
   'unsafe-path',
+  'unreachable',
+  'host-key',
+  'sign-in',
+  'incompatible',
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];

@@ -1,0 +1,32 @@
+import type { HeldJob, PlaceView } from '../../../../protocol/src/places.ts';
+import type { IsolationReport } from '../../../../protocol/src/runner.ts';
+import type { CardRunner } from '../cardRunner.ts';
+import type { RunnerInfo } from '../local.ts';
+
+/** What a place says of itself, with how many jobs it runs at once. */
+export interface PlaceInfo extends RunnerInfo {
+  readonly parallel: number;
+}
+
+export interface ReadyOptions {
+  /** False where nobody may be asked anything: then what needs an answer is refused. Default true. */
+  readonly mayAsk?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** A place that cards can be sent to. The registry holds one for each id in use. */
+export interface PlaceRunner extends CardRunner {
+  readonly id: string;
+  /** Connects where it is not connected. Throws a `UserError` in words that say what to do. */
+  ready(options?: ReadyOptions): Promise<PlaceInfo>;
+  /** Probes the isolation over there anew. */
+  probe(): Promise<IsolationReport>;
+  /** How things stand now; connects nowhere. */
+  view(): PlaceView;
+  /** The jobs of this engine's home that the place still keeps. */
+  held(): Promise<HeldJob[]>;
+  /** Ends and forgets jobs over there; returns how many there were. */
+  release(jobIds: readonly string[] | undefined): Promise<number>;
+  /** Closes the connection; jobs over there go on until their lease ends. */
+  disconnect(): void;
+}
