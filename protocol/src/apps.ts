@@ -175,7 +175,12 @@ export const appRequests = {
     z.strictObject({ app }),
     z.array(z.strictObject({ at: z.int(), source: z.string(), text: z.string() })),
   ),
-  'appStore/list': request(z.strictObject({ progressId: z.string() }), z.array(storeEntry), { timeoutMs: 0 }),
+  /** `index` is the address of the git repository (`https:` or `ssh:`) that a person named in the settings. */
+  'appStore/list': request(
+    z.strictObject({ index: z.string(), progressId: z.string() }),
+    z.array(storeEntry),
+    { timeoutMs: 0 },
+  ),
   /**
    * One call of an app's page, already checked by the shell and checked again by the engine's own table. `app` is set
    * by the extension from the webview that the call came from. `params` and the answer are JSON text.
