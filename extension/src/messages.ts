@@ -335,6 +335,7 @@ export function errorNotice(error: unknown): Notice | undefined {
     case 'conflict':
     case 'unreadable':
     case 'unsafe-path':
+    case 'bad-app':
       return fail(sentence(error));
     case 'store-damaged':
       return fail(sentence(error), actions.showLog());

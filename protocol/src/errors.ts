@@ -14,6 +14,7 @@ export const errorCodes = [
   'not-trusted',
   'no-project',
   'bad-project',
+  'bad-app',
   'permission-needed',
   'isolation-missing',
   'interpreter-missing',
