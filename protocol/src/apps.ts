@@ -183,10 +183,16 @@ export const appRequests = {
   ),
   /**
    * One call of an app's page, already checked by the shell and checked again by the engine's own table. `app` is set
-   * by the extension from the webview that the call came from. `params` and the answer are JSON text.
+   * by the extension from the webview that the call came from. `params` is JSON text; the answer is the JSON text of a
+   * `bridgeAnswer` (bridge.ts), also for a refusal. `callId` is set where pieces of a text are wanted: `bridge/chunk`.
    */
   'bridge/call': request(
-    z.strictObject({ app, method: z.string(), params: z.string() }),
+    z.strictObject({
+      app,
+      method: z.string(),
+      params: z.string(),
+      callId: z.optional(z.string().check(z.maxLength(64))),
+    }),
     z.strictObject({ result: z.string() }),
     { timeoutMs: 0 },
   ),
@@ -195,6 +201,8 @@ export const appRequests = {
 export const appEvents = {
   /** Something of an app changed: ask again for what is shown. */
   'app/changed': notification(z.strictObject({ app })),
+  /** A piece of a text that a `bridge/call` under way waits for, in order. Together they are the whole text. */
+  'bridge/chunk': notification(z.strictObject({ app, callId: z.string(), text: z.string() })),
   'app/progress': notification(
     z.strictObject({ progressId: z.string(), fraction: z.nullable(z.number()), text: z.string() }),
   ),

@@ -267,6 +267,10 @@ export const appManifest = z.strictObject({
           z.optional(z.int().check(z.positive(), z.maximum(maximumAppLimits.storageMB))),
         ),
         models: about('True where the app may see which models are connected.', z.optional(z.boolean())),
+        results: about(
+          'True where the app may read the results of the latest run of each open project.',
+          z.optional(z.boolean()),
+        ),
       }),
     ),
   ),

@@ -17,6 +17,7 @@ export const permission = z.discriminatedUnion('name', [
   z.strictObject({ name: z.literal('generate'), kind: z.string() }),
   z.strictObject({ name: z.literal('storage'), megabytes: z.int() }),
   z.strictObject({ name: z.literal('models') }),
+  z.strictObject({ name: z.literal('results') }),
   z.strictObject({ name: z.literal('package'), specifier: z.string(), integrity: z.string() }),
 ]);
 export type Permission = z.infer<typeof permission>;
@@ -45,6 +46,8 @@ export function permissionKey(value: Permission): string {
       return `storage:${value.megabytes}`;
     case 'models':
       return 'models';
+    case 'results':
+      return 'results';
     case 'package':
       return `package:${value.specifier}:${value.integrity}`;
   }
@@ -101,6 +104,7 @@ export function permissionsOfApp(app: AppManifest): Permission[] {
   const list = generates(asked?.generate);
   if (asked?.storageMB !== undefined) list.push({ name: 'storage', megabytes: asked.storageMB });
   if (asked?.models === true) list.push({ name: 'models' });
+  if (asked?.results === true) list.push({ name: 'results' });
   return inOrder(list);
 }
 
@@ -149,6 +153,8 @@ export function permissionSentence(value: Permission): string {
       return `Store up to ${value.megabytes} MB`;
     case 'models':
       return 'See which models are connected';
+    case 'results':
+      return 'Read the results of the latest run of each open project';
     case 'package':
       return `Use the package ${value.specifier}`;
   }

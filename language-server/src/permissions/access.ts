@@ -51,6 +51,7 @@ export function toAccess(
       case 'generate':
       case 'storage':
       case 'models':
+      case 'results':
       case 'package':
         return refuse(
           `this version can’t give a card the permission “${permission.name}”`,
