@@ -49,3 +49,21 @@ export const defaultAppStorageMB = 16;
 export const maximumAppLimits = {
   storageMB: 1024,
 } as const;
+
+/** What one app may be made of, as it comes from a folder, an archive or a repository. */
+export const appLimits = {
+  files: 20_000,
+  fileBytes: 64 * 1024 * 1024,
+  totalBytes: 256 * 1024 * 1024,
+  /** An archive file, packed. */
+  archiveBytes: 256 * 1024 * 1024,
+  /** Unpacked to packed bytes of one entry above 1 MiB: text is far below. */
+  packRatio: 200,
+  packages: 500,
+  packageBytes: 64 * 1024 * 1024,
+  /** The document that is put into the frame. */
+  pageBytes: 64 * 1024 * 1024,
+  /** What a person deleted can be brought back for this long. */
+  deletedDays: 30,
+  logLines: 1000,
+} as const;
