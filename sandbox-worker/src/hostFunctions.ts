@@ -1,5 +1,6 @@
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten-core';
 import type { JsCardJob, JsCardResult } from '../../protocol/src/worker.ts';
+import { newString, OutOfMemory, readString } from './guestValues.ts';
 
 /** What is told while the card runs. */
 export interface CardEvents {
@@ -141,12 +142,6 @@ export class HostFunctions {
 
 const brokenProtocol = 'The card broke the protocol of its sandbox';
 
-/** Thrown by the host where the instance has no memory left for what the host must place in it. */
-export class OutOfMemory extends Error {
-  override readonly name = 'InternalError';
-  override readonly message = 'out of memory';
-}
-
 /**
  * Makes `send` and `receive` in a context. They take strings only; a wrong type, an overlong string or text that is not
  * one JSON string literal ends the card.
@@ -191,21 +186,6 @@ function guarded(host: HostFunctions | undefined, act: (host: HostFunctions) => 
   }
 }
 
-/** The string behind a handle, or undefined where it is none or longer than `limit` UTF-16 units. Runs no guest code. */
-function readString(
-  context: QuickJSContext,
-  handle: QuickJSHandle | undefined,
-  limit: number,
-): string | undefined {
-  if (handle === undefined || context.typeof(handle) !== 'string') return undefined;
-  const length = context.getProp(handle, 'length').consume((value) => context.getNumber(value));
-  if (length > limit) return undefined;
-  const text = context.getString(handle);
-  // QuickJS gives no C string where it has no memory for one, which arrives here as an empty one.
-  if (text === '' && length > 0) throw new OutOfMemory();
-  return text;
-}
-
 function parseLiteral(literal: string | undefined): string | undefined {
   if (!literal?.startsWith('"')) return undefined;
   try {
@@ -219,9 +199,7 @@ function parseLiteral(literal: string | undefined): string | undefined {
 /** Strings go in as C strings, which end at the first NUL: a text with one goes in as its UTF-16 units. */
 function newText(context: QuickJSContext, text: string): QuickJSHandle {
   if (text.includes('\0')) return newBytes(context, Buffer.from(text, 'utf16le'));
-  const handle = context.newString(text);
-  if (context.typeof(handle) !== 'string') throw new OutOfMemory();
-  return handle;
+  return newString(context, text);
 }
 
 function newBytes(context: QuickJSContext, bytes: Uint8Array): QuickJSHandle {

@@ -8,6 +8,7 @@ import {
   type JsCardResult,
   type SandboxWorkerData,
 } from '../../protocol/src/worker.ts';
+import { keepUtc } from './keepUtc.ts';
 import { LogPump } from './logPump.ts';
 import { ProgressPump } from './progressPump.ts';
 import { createSandbox, warmUpJob } from './sandbox.ts';
@@ -72,12 +73,4 @@ async function warmUp(): Promise<void> {
   const { result } = answer as { result?: JsCardResult };
   if (result?.kind !== 'ok') throw new Error(`Failed to start QuickJS: ${JSON.stringify(answer)}`);
   sandbox.reset();
-}
-
-/** The instance asks this thread's `Date` for the local time: a card's result must not hang on where it runs. */
-function keepUtc(): void {
-  const date = Date.prototype as unknown as Record<string, unknown>;
-  date['getTimezoneOffset'] = () => 0;
-  for (const part of ['Seconds', 'Minutes', 'Hours', 'Date', 'Month', 'FullYear', 'Day'])
-    date[`get${part}`] = date[`getUTC${part}`];
 }
