@@ -111,7 +111,9 @@ export default tseslint.config(
     ],
     { allowNode: true },
   ),
-  onlyPackages('extension', ['vscode$', 'vscode-languageclient', 'zod/mini'], { allowNode: true }),
+  onlyPackages('extension', ['vscode$', 'vscode-languageclient', '@simplewebauthn/server$', 'zod/mini'], {
+    allowNode: true,
+  }),
   onlyPackages(
     'webviews',
     [

@@ -72,11 +72,15 @@ export const targets = [
     entryPoints: {
       extension: 'extension/src/extension.ts',
       languageClient: 'extension/src/languageClientConnection.ts',
+      passkeys: 'extension/src/presence/verifyPasskey.ts',
     },
     format: 'cjs',
     external: ['vscode'],
-    // vscode-languageclient is most of the extension.
-    plugins: [apart('languageClientConnection', 'languageClient.cjs')],
+    // vscode-languageclient and the check of passkeys are most of the extension.
+    plugins: [
+      apart('languageClientConnection', 'languageClient.cjs'),
+      apart('verifyPasskey', 'passkeys.cjs'),
+    ],
     outExtension: { '.js': '.cjs' },
   },
   {
@@ -131,6 +135,7 @@ export const targets = [
       'webviews/run': 'webviews/src/run/main.tsx',
       'webviews/page': 'webviews/src/page/main.ts',
       'webviews/workbench': 'webviews/src/workbench/main.tsx',
+      'webviews/presence': 'webviews/src/presence/main.ts',
     },
   },
   {

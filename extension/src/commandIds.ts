@@ -33,6 +33,7 @@ export const commandIds = [
   'sallyport.openWorkbench',
   'sallyport.newConversation',
   'sallyport.openWorkbenchEditor',
+  'sallyport.managePresence',
 ] as const;
 
 export type CommandId = (typeof commandIds)[number];

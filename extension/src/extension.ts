@@ -12,6 +12,7 @@ import { registerEngineLife } from './engineLife.ts';
 import { registerTimeline } from './history/registerTimeline.ts';
 import { registerPanels } from './panels/registerPanels.ts';
 import { registerWorkbench } from './panels/workbench.ts';
+import { registerPresence } from './presence/registerPresence.ts';
 import { createServices, type Register } from './services.ts';
 import { registerViews } from './views/registerViews.ts';
 
@@ -26,6 +27,7 @@ const features: readonly Register[] = [
   registerViews,
   registerPanels,
   registerWorkbench,
+  registerPresence,
   registerConnections,
   registerWaiting,
   registerTimeline,

@@ -17,6 +17,12 @@ import { createNotifier, type Notifier } from './notifier.ts';
 import { ProjectPicker } from './project/pickProject.ts';
 import { ProjectPresence } from './project/projectPresence.ts';
 import { ProjectStore } from './project/projectStore.ts';
+import { FactorStore } from './presence/factorStore.ts';
+import { SettingConfirmations } from './presence/guardedSettings.ts';
+import { Presence } from './presence/presence.ts';
+import { presenceWindow } from './presence/presenceWindow.ts';
+import { ProofDesk } from './presence/proofDesk.ts';
+import { createWebviewFiles } from './panels/webviewFiles.ts';
 import { createRestartPolicy } from './restartPolicy.ts';
 import { RunStarter } from './runs/runStarter.ts';
 import { Selection } from './selection.ts';
@@ -40,6 +46,9 @@ export interface Services {
   readonly reviewer: PermissionReviewer;
   readonly selection: Selection;
   readonly settings: Settings;
+  /** Proof that a person is here, for one act. */
+  readonly person: Presence;
+  readonly confirmations: SettingConfirmations;
   /** The connections that a person made, as they are kept. */
   readonly connections: ConnectionStore;
   readonly keys: KeyVault;
@@ -84,7 +93,20 @@ export function createServices(context: ExtensionContext): { services: Services;
   const presence = new ProjectPresence((error) => log.error('A listener failed', error));
   const projects = new ProjectStore(engine, log);
   const onListenerError = (error: unknown) => log.error('A listener failed', error);
-  const settings = createSettings();
+  const factors = new FactorStore(join(context.globalStorageUri.fsPath, 'presence', 'factors.json'));
+  const confirmations = new SettingConfirmations(factors, onListenerError);
+  const settings = createSettings((name) => confirmations.of(name));
+  const webviewFiles = createWebviewFiles(join(context.extensionPath, 'dist', 'webviews'));
+  const person = new Presence({
+    store: factors,
+    desk: new ProofDesk(() => performance.now()),
+    window: presenceWindow,
+    notifier,
+    now: () => performance.now(),
+    today: () => Date.now(),
+    script: () => webviewFiles.source('presence'),
+    verifier: () => import('./presence/verifyPasskey.ts'),
+  });
   const connections = new ConnectionStore(context.globalState, onListenerError);
   const keys = new KeyVault({ secrets: context.secrets, timeoutMs: 10_000 });
   const models = new ConnectedModels(connections, settings, onListenerError);
@@ -106,6 +128,8 @@ export function createServices(context: ExtensionContext): { services: Services;
     reviewer: new PermissionReviewer(engine, reports, notifier),
     selection: new Selection(),
     settings,
+    person,
+    confirmations,
     connections,
     keys,
     models,
@@ -119,6 +143,8 @@ export function createServices(context: ExtensionContext): { services: Services;
       presence,
       projects,
       reports,
+      person,
+      confirmations,
       connections,
       models,
       waiting,

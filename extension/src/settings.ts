@@ -1,6 +1,7 @@
 import { workspace } from 'vscode';
 import * as z from 'zod/mini';
 import { modelFacts, type FactTable } from './connections/modelFacts.ts';
+import { effective, type GuardedName, type GuardedValue } from './presence/settingGuards.ts';
 
 /** The settings of the manifest with their defaults. All have application scope: no workspace sets them. */
 export const settingSchemas = {
@@ -9,6 +10,7 @@ export const settingSchemas = {
   webSearch: z.catch(z.boolean(), false),
   shellInternet: z.catch(z.boolean(), false),
   modelFacts: z.catch(z.record(z.string(), modelFacts), {}),
+  'vault.lockAfterMinutes': z.catch(z.int().check(z.minimum(1), z.maximum(480)), 10),
 } as const;
 
 /** The settings as they are now; a value that is not one counts as the default. */
@@ -21,11 +23,20 @@ export interface Settings {
   readonly shellInternet: boolean;
   /** Limits and prices of models, beside the built-in ones. */
   readonly modelFacts: FactTable;
+  /** Minutes without use after which the personal vault locks itself. */
+  readonly lockAfterMinutes: number;
+  /** What stands in the settings file, whether or not it counts yet. */
+  written(name: GuardedName): GuardedValue;
 }
 
-export function createSettings(): Settings {
+/** `confirmedOf` tells what a person confirmed of a setting that opens something: more than that does not count. */
+export function createSettings(confirmedOf: (name: GuardedName) => GuardedValue | undefined): Settings {
+  const written = (name: GuardedName): GuardedValue => settingSchemas[name].parse(read(name));
+  const guarded = <T extends GuardedValue>(name: GuardedName, value: T): T =>
+    effective(name, value, confirmedOf(name));
   const read = (name: string): unknown => workspace.getConfiguration('sallyport').get(name);
   return {
+    written,
     get openOnRun() {
       return settingSchemas.openOnRun.parse(read('openOnRun'));
     },
@@ -33,13 +44,17 @@ export function createSettings(): Settings {
       return settingSchemas.saveBeforeRun.parse(read('saveBeforeRun'));
     },
     get webSearch() {
-      return settingSchemas.webSearch.parse(read('webSearch'));
+      return guarded('webSearch', settingSchemas.webSearch.parse(read('webSearch')));
     },
     get shellInternet() {
-      return settingSchemas.shellInternet.parse(read('shellInternet'));
+      return guarded('shellInternet', settingSchemas.shellInternet.parse(read('shellInternet')));
     },
     get modelFacts() {
       return settingSchemas.modelFacts.parse(read('modelFacts'));
+    },
+    get lockAfterMinutes() {
+      const value = settingSchemas['vault.lockAfterMinutes'].parse(read('vault.lockAfterMinutes'));
+      return guarded('vault.lockAfterMinutes', value);
     },
   };
 }

@@ -11,7 +11,7 @@ import { VscodeModels } from './vscodeModels.ts';
 
 /** Connect a Model, Manage Connections, and the answers to the engine's requests to providers. */
 export function registerConnections(services: Services): Disposable {
-  const { commands, connections, engine, keys, log, models, notifier, settings } = services;
+  const { commands, confirmations, connections, engine, keys, log, models, notifier, settings } = services;
   const createId = (): string => randomUUID();
   const broker = new ProviderBroker({ find: (id) => connections.find(id), keys, openHttp, createId });
   const vscodeModels = new VscodeModels(createId, () =>
@@ -54,6 +54,7 @@ export function registerConnections(services: Services): Disposable {
     workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration('sallyport')) quietly(models.update());
     }),
+    confirmations.onDidChange(() => quietly(models.update())),
     vscodeApi.lm?.onDidChangeChatModels(() => quietly(models.update())) ?? together(),
     { dispose: closeAll },
     commands.register('sallyport.connectModel', async () => {

@@ -5,8 +5,8 @@ import type { libraryNames } from '../../../protocol/src/webview.ts';
 
 export type LibraryName = (typeof libraryNames)[number];
 
-/** `page` is the relay of a card's own page. */
-type SourceName = LibraryName | 'page';
+/** `page` is the relay of a card's own page, `presence` the script of the page that asks for a passkey. */
+type SourceName = LibraryName | 'page' | 'presence';
 
 /** The built scripts that are handed over as text. */
 export interface WebviewFiles {
