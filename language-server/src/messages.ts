@@ -114,6 +114,14 @@ export const problemTexts = {
     `${shown(path)} is no folder of this computer. Write an absolute path or one that begins with ~/.`,
   'broad-host-folder': (path: string) =>
     `${shown(path)} holds much more than a card needs, keys included. Name a folder inside it.`,
+  'vault-use': () =>
+    'Say once how the value is used: “env” with the name of a variable, or “use”, for example { "type": "header", "hosts": ["api.example.org"], "name": "authorization", "prefix": "Bearer " }.',
+  'vault-host': (host: string) =>
+    `A vault value goes only to hosts that are named whole, and ${shown(host)} stands for many. Name the one that needs it.`,
+  'vault-host-closed': (host: string) =>
+    `The card can’t reach ${shown(host)}, so no value can go there. List the host in “network” as well.`,
+  'vault-header': (name: string) =>
+    `The header ${shown(name)} says where a message goes or ends and can’t carry a value. Use another one, such as “authorization”.`,
   'reserved-variable': (name: string) =>
     `The variable ${shown(name)} steers how programs start and is set by Sallyport. Use another name.`,
 

@@ -68,6 +68,8 @@ export interface EngineServices {
   setTrusted(trusted: boolean): void;
   /** The connections to models that a person has made. */
   setConnections(connections: Connections): void;
+  /** Grants, names or locks of the vault changed: what is shown of the projects may be out of date. */
+  vaultChanged(): void;
   /** Where a card stands in its latest run, for code lenses; null for none. Does not make a home that is not there. */
   cardStatus(root: string, card: string): CardStatus | null;
   /** Starts the runner beside what is done next: a run of sealed cards will need it. */
@@ -317,6 +319,9 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     setConnections: (params) => {
       connections = params;
       agent?.then((services) => services.setConnections(params)).catch(() => undefined);
+    },
+    vaultChanged: () => {
+      for (const { root } of projects.list()) notify('project/changed', { root });
     },
     cardStatus: (root, card) => (opened || hasHome(options.home) ? statusOf(root, card) : null),
     warmUp: () =>

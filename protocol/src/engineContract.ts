@@ -1,6 +1,7 @@
 import { agentEvents, agentNotifications, agentRequests, providerRequests } from './agent.ts';
 import { engineEvents, engineSide } from './engine.ts';
 import { gateEvents, gateRequests } from './gate.ts';
+import { vaultNotifications, vaultPersonRequests } from './vault.ts';
 
 /** The whole boundary between extension and engine, from the contracts of its areas. */
 
@@ -8,10 +9,14 @@ import { gateEvents, gateRequests } from './gate.ts';
 export const engineRequests = { ...engineSide.requests, ...gateRequests, ...agentRequests } as const;
 
 /** Everything that it tells the engine. */
-export const engineTold = { ...engineSide.notifications, ...agentNotifications } as const;
+export const engineTold = {
+  ...engineSide.notifications,
+  ...agentNotifications,
+  ...vaultNotifications,
+} as const;
 
 /** Everything that it hears from the engine. */
 export const engineHeard = { ...engineEvents.notifications, ...gateEvents, ...agentEvents } as const;
 
 /** Everything that the engine asks of the extension, because it is the person's side. */
-export const personRequests = providerRequests;
+export const personRequests = { ...providerRequests, ...vaultPersonRequests } as const;

@@ -1,6 +1,13 @@
 import * as z from 'zod/mini';
 import { functionSchema } from './functionSchema.ts';
 import { maximumAppLimits, maximumCardLimits } from './limits.ts';
+import {
+  headerNamePattern,
+  headerPrefixPattern,
+  isFramingHeader,
+  queryNamePattern,
+  userNamePattern,
+} from './vaultUse.ts';
 
 /**
  * The file formats, version 1 (docs/formats.md). This file is their only definition: types are inferred from it and
@@ -134,14 +141,75 @@ const hostFolder = z.strictObject({
   write: about('True where the card may change the folder.', z.optional(z.boolean())),
 });
 
-const vaultUse = z.strictObject({
-  item: about('The id of the vault item.', id.check()),
-  field: about('The field of the item.', id.check()),
-  env: about(
-    'The environment variable that holds the value, in upper case.',
-    z.string().check(z.regex(environmentNamePattern)),
-  ),
-});
+const vaultHosts = about(
+  'The hosts that the value may go to, each whole: `api.example.org` or `api.example.org:8443`. Each is in `network` too.',
+  z
+    .array(
+      z.string().check(
+        z.regex(hostPattern),
+        z.refine((host) => !host.startsWith('*')),
+      ),
+    )
+    .check(z.minLength(1), z.maxLength(longestList)),
+);
+const variable = (description: string) =>
+  about(description, z.string().check(z.regex(environmentNamePattern)));
+const kindOfUse = <T extends string>(name: T) =>
+  about('`header`, `basic`, `query`, `env` or `fd`.', z.literal(name));
+
+const vaultUse = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: kindOfUse('header'),
+    hosts: vaultHosts,
+    name: about(
+      'The header that carries the value, such as `authorization`.',
+      z.string().check(
+        z.regex(headerNamePattern),
+        z.refine((name) => !isFramingHeader(name)),
+      ),
+    ),
+    prefix: about(
+      'What stands before the value in the header, such as `Bearer `.',
+      z.optional(z.string().check(z.regex(headerPrefixPattern))),
+    ),
+  }),
+  z.strictObject({
+    type: kindOfUse('basic'),
+    hosts: vaultHosts.check(),
+    user: about(
+      'The user name that goes with the value as its password.',
+      z.optional(z.string().check(z.regex(userNamePattern))),
+    ),
+  }),
+  z.strictObject({
+    type: kindOfUse('query'),
+    hosts: vaultHosts.check(),
+    name: about('The name that the value has in the address.', z.string().check(z.regex(queryNamePattern))),
+  }),
+  z.strictObject({
+    type: kindOfUse('env'),
+    name: variable('The environment variable that holds the value, in upper case.'),
+  }),
+  z.strictObject({
+    type: kindOfUse('fd'),
+    name: variable('The environment variable that holds the number of the descriptor, in upper case.'),
+  }),
+]);
+export type ManifestVaultUse = z.infer<typeof vaultUse>;
+
+const vaultWish = z
+  .strictObject({
+    item: about('The id of the vault item.', id.check()),
+    field: about('The field of the item.', id.check()),
+    env: z.optional(
+      variable('The environment variable that holds the value, in upper case. Short for `use`.'),
+    ),
+    use: about(
+      'How the value is used. All but `env` and `fd` never show it to the card.',
+      z.optional(vaultUse),
+    ),
+  })
+  .check(z.refine((wish) => (wish.env === undefined) !== (wish.use === undefined)));
 
 const cardPermissions = z.strictObject({
   network: about(
@@ -161,7 +229,7 @@ const cardPermissions = z.strictObject({
     'Where the card runs. `local` is this computer.',
     z.optional(z.string().check(z.regex(executionServicePattern))),
   ),
-  vault: about('Vault values that the card gets as environment variables.', z.optional(list(vaultUse))),
+  vault: about('Vault values that the card uses, each after a person’s grant.', z.optional(list(vaultWish))),
 });
 export type CardPermissions = z.infer<typeof cardPermissions>;
 

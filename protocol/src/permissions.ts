@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
 import { defaultAppStorageMB } from './limits.ts';
 import type { AppManifest, CardManifest, GenerateKind, PluginManifest } from './manifests.ts';
+import type { VaultUse } from './vault.ts';
+import { parseVaultUse, vaultUseText, vaultUseWords } from './vaultUse.ts';
 
 /**
  * A permission is a small descriptor of something that is closed by default. Two sets of them are compared only by
@@ -93,7 +95,7 @@ export function permissionsOfCard(card: CardManifest): Permission[] {
     list.push({ name: 'execution', service: asked.executionService });
   }
   for (const use of asked.vault ?? []) {
-    list.push({ name: 'vaultItem', item: use.item, field: use.field, use: `env:${use.env}` });
+    list.push({ name: 'vaultItem', item: use.item, field: use.field, use: vaultUseText(vaultUseOf(use)) });
   }
   return inOrder(list);
 }
@@ -146,7 +148,7 @@ export function permissionSentence(value: Permission): string {
     case 'execution':
       return `Run on ${value.service} instead of this machine`;
     case 'vaultItem':
-      return `Use ${value.field} of the vault item ${value.item} (${value.use})`;
+      return vaultSentence(value);
     case 'generate':
       return `Ask a connected model for ${value.kind}`;
     case 'storage':
@@ -158,6 +160,30 @@ export function permissionSentence(value: Permission): string {
     case 'package':
       return `Use the package ${value.specifier}`;
   }
+}
+
+type AskedVault = NonNullable<NonNullable<CardManifest['permissions']>['vault']>[number];
+
+function vaultUseOf({ env, use }: AskedVault): VaultUse {
+  switch (use?.type) {
+    case 'header':
+      return { kind: 'header', hosts: use.hosts, name: use.name, prefix: use.prefix ?? '' };
+    case 'basic':
+      return { kind: 'basic', hosts: use.hosts, user: use.user ?? '' };
+    case 'query':
+      return { kind: 'query', hosts: use.hosts, name: use.name };
+    case 'fd':
+      return { kind: 'fd', name: use.name };
+    case 'env':
+      return { kind: 'env', name: use.name };
+    case undefined:
+      return { kind: 'env', name: env ?? '' };
+  }
+}
+
+function vaultSentence({ item, field, use }: Extract<Permission, { name: 'vaultItem' }>): string {
+  const parsed = parseVaultUse(use);
+  return `Use ${field} of the vault item ${item} ${parsed ? vaultUseWords(parsed) : `(${use})`}`;
 }
 
 function coversHost(accepted: string, asked: string): boolean {

@@ -3,6 +3,7 @@ import type { digest } from './artifacts.ts';
 import { artifactRef } from './artifacts.ts';
 import { notification, request } from './contract.ts';
 import { portType } from './manifests.ts';
+import { releasedValue } from './vault.ts';
 
 /** Engine ↔ runner, over any byte stream. The engine calls `runnerSide`, the runner tells `runnerEvents`. */
 
@@ -81,6 +82,8 @@ export const jobSpec = z.strictObject({
   params: z.string(),
   limits: jobLimits,
   access: jobAccess,
+  /** Vault values, sealed to the key of `runner/hello`, each with the use that a person granted. */
+  vault: z.optional(z.array(releasedValue).check(z.maxLength(100))),
 });
 export type JobSpec = z.infer<typeof jobSpec>;
 
@@ -97,7 +100,8 @@ export const jobOutcome = z.discriminatedUnion('kind', [
     limit: z.enum(['memory', 'processes', 'output']),
     detail: z.string(),
   }),
-  z.strictObject({ kind: z.literal('cancelled') }),
+  /** `detail` where it was not its engine that asked. */
+  z.strictObject({ kind: z.literal('cancelled'), detail: z.optional(z.string()) }),
   /** A `js` card threw. The message comes from inside the sandbox: data, shown escaped. */
   z.strictObject({ kind: z.literal('exception'), message: z.string() }),
   z.strictObject({
@@ -170,6 +174,8 @@ export const runnerSide = {
         node: z.string(),
         isolation: isolationReport,
         interpreters: z.array(interpreter),
+        /** The X25519 public key (raw, base64) that vault values for jobs of this runner are sealed to. */
+        vaultKey: z.optional(z.string()),
       }),
     ),
     /** Probes again, as `doctor` does. */

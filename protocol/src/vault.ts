@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { canonicalJson } from './canonicalJson.ts';
 import { notification, request } from './contract.ts';
 import { principal } from './gate.ts';
 
@@ -41,6 +42,11 @@ export type SealedValue = z.infer<typeof sealedValue>;
 
 export const releasedValue = z.strictObject({ grant: z.string(), wish: vaultWish, sealed: sealedValue });
 export type ReleasedValue = z.infer<typeof releasedValue>;
+
+/** What a sealed value is bound to, as the text of its additional data: another job, grant, use or host opens nothing. */
+export function sealedValueContext(jobId: string, grant: string, wish: VaultWish): string {
+  return canonicalJson({ sallyport: 'vault value', version: 1, jobId, grant, wish });
+}
 
 /** Asked by the engine, answered by the extension. */
 export const vaultPersonRequests = {

@@ -36,6 +36,11 @@ export class LazyServices {
     this.#running?.setConnections(connections);
   }
 
+  /** Services that start later ask the vault anyway. */
+  vaultChanged(): void {
+    this.#running?.vaultChanged();
+  }
+
   /** Resolves when the services that were started have ended. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;

@@ -140,6 +140,7 @@ export function startServer({ connection, createServices }: ServerOptions): { di
     notifications: {
       'trust/set': ({ trusted }) => services?.setTrusted(trusted),
       'connections/set': (connections) => services?.setConnections(connections),
+      'vault/changed': () => services?.vaultChanged(),
     },
     onBadMessage: (method, problem) => log(`Bad message ${++badMessages}, ${method}: ${problem}`),
     onInternalError: (method, error) => {

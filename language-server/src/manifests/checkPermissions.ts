@@ -1,4 +1,6 @@
 import type { Node } from 'jsonc-parser';
+import { covers } from '../../../protocol/src/permissions.ts';
+import { isFramingHeader, mostDescriptors } from '../../../protocol/src/vaultUse.ts';
 import { removeFix } from './edits.ts';
 import { checkHost } from './hosts.ts';
 import { at, itemsOf, spanOf, textOf } from './nodes.ts';
@@ -16,15 +18,50 @@ export function checkPermissions(text: string, permissions: Node, report: Report
   reportSameName(folders, (folder) => at(folder, 'name'), report);
   for (const folder of folders) checkFolder(at(folder, 'path'), report);
   reportRepeated(text, itemsOf(at(permissions, 'environmentSources')), report);
-  const uses = itemsOf(at(permissions, 'vault'));
-  reportSameName(uses, (use) => at(use, 'env'), report);
-  for (const use of uses) {
-    const variable = at(use, 'env');
+  checkVault(itemsOf(at(permissions, 'vault')), at(permissions, 'network'), report);
+}
+
+function checkVault(wishes: readonly Node[], network: Node | undefined, report: Report): void {
+  const variableOf = (wish: Node) =>
+    at(wish, 'env') ?? (isVariableUse(textOf(at(wish, 'use', 'type'))) ? at(wish, 'use', 'name') : undefined);
+  reportSameName(wishes, variableOf, report);
+  let descriptors = 0;
+  for (const wish of wishes) {
+    const use = at(wish, 'use');
+    if (wish.type === 'object' && (at(wish, 'env') === undefined) === (use === undefined)) {
+      const { start } = spanOf(wish);
+      report(problem('vault-use', { start, end: start + 1 }, []));
+    }
+    const variable = variableOf(wish);
     const name = textOf(variable);
     if (variable && name !== undefined && reservedVariables.test(name)) {
       report(problem('reserved-variable', spanOf(variable), [name]));
     }
+    const type = textOf(at(use, 'type'));
+    if (type === 'fd' && use && ++descriptors > mostDescriptors) {
+      report(problem('too-many-entries', spanOf(use), [descriptors, mostDescriptors]));
+    }
+    const header = at(use, 'name');
+    if (type === 'header' && header && isFramingHeader(textOf(header) ?? '')) {
+      report(problem('vault-header', spanOf(header), [textOf(header) ?? '']));
+    }
+    for (const item of itemsOf(at(use, 'hosts'))) checkVaultHost(item, network, report);
   }
+}
+
+function isVariableUse(type: string | undefined): boolean {
+  return type === 'env' || type === 'fd';
+}
+
+/** A value goes to hosts that are named whole, and only past the egress proxy, which stands before listed hosts. */
+function checkVaultHost(item: Node, network: Node | undefined, report: Report): void {
+  const host = textOf(item);
+  if (host === undefined) return;
+  if (host.startsWith('*')) return report(problem('vault-host', spanOf(item), [host]));
+  checkHost(spanOf(item), host, report);
+  const listed = itemsOf(network).flatMap((each) => textOf(each) ?? []);
+  const isCovered = listed.some((each) => covers({ name: 'network', host: each }, { name: 'network', host }));
+  if (!isCovered) report(problem('vault-host-closed', spanOf(item), [host]));
 }
 
 /** Variables by which a value would become a program's code, search path or place of its files. */

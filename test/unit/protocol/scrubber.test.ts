@@ -26,7 +26,7 @@ const printed: Readonly<Record<string, (text: string) => string>> = {
   base64url: (text) => Buffer.from(`user:${text}`).toString('base64url'),
   'Base64 in lines': (text) => Buffer.from(text).toString('base64').replaceAll(/.{20}/g, '$&\r\n'),
   'UTF-16': (text) => Buffer.from(text, 'utf16le').toString('latin1'),
-  reversed: (text) => [...text].reverse().join(''),
+  reversed: (text) => Array.from(text).reverse().join(''),
   coloured: (text) => `\u001b[31m${text.slice(0, 9)}\u001b[0m\u001b]8;;x\u0007${text.slice(9)}`,
 };
 
@@ -91,7 +91,7 @@ describe('the scrubber', () => {
           const stream = scrubber.stream();
           const out: Uint8Array[] = [];
           for (let at = 0; at < whole.length;) {
-            const size = sizes.next().value;
+            const size = Number(sizes.next().value);
             // A chunk of a pipe is written over by the next one.
             const chunk = Uint8Array.from(whole.subarray(at, at + size));
             out.push(Uint8Array.from(stream.push(chunk)));

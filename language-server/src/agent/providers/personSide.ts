@@ -1,10 +1,11 @@
 import type { ParamsOf, ResultOf } from '../../../../protocol/src/contract.ts';
-import type { providerRequests } from '../../../../protocol/src/agent.ts';
+import type { personRequests } from '../../../../protocol/src/engineContract.ts';
 
-type Requests = typeof providerRequests;
+type Requests = typeof personRequests;
 
 /**
- * The extension host, which makes every request to a provider itself: keys and addresses stay there. Answers have
+ * The extension host, which makes every request to a provider itself and holds the vault: keys, addresses and values
+ * stay there. Answers have
  * passed their schema. Rejects with `UserError`; an aborted signal cancels the request on the other side.
  */
 export interface PersonSide {
