@@ -27,6 +27,13 @@ interface Stub {
   /** The tools that VS Code knows, and the calls of them. */
   tools: { name: string; tags: string[]; description: string }[];
   invoked: { name: string; options: unknown }[];
+  /** What a person answers to the next dialogs for files: a path, or nothing. */
+  files: (string | undefined)[];
+  /** What progress was shown: titles, and what was reported under them. */
+  progress: { title: string; reported: unknown[]; cancel: () => void }[];
+  treeViews: StubTreeView[];
+  /** Settings that were written. */
+  written: { name: string; value: unknown }[];
 }
 
 type StubItem = StubPick['items'][number];
@@ -54,6 +61,10 @@ function fresh(): Stub {
     models: [],
     tools: [],
     invoked: [],
+    files: [],
+    progress: [],
+    treeViews: [],
+    written: [],
   };
 }
 
@@ -198,6 +209,21 @@ export class StubStatusItem {
   }
 }
 
+export class StubTreeView {
+  readonly options: object;
+  description: string | undefined;
+  badge: { value: number; tooltip: string } | undefined;
+  visible = true;
+  readonly shown = new EventEmitter<undefined>();
+  readonly onDidChangeVisibility = this.shown.event;
+  constructor(options: object) {
+    this.options = options;
+  }
+  dispose(): void {
+    this.shown.dispose();
+  }
+}
+
 async function message(
   severity: Shown['severity'],
   text: string,
@@ -235,13 +261,41 @@ export const window = {
     stub.statusItems.push(item);
     return item;
   },
-  createTreeView: () => ({ description: undefined, dispose: () => undefined }),
-  withProgress: (_options: object, work: (progress: object, token: object) => unknown) =>
-    work(
-      { report: () => undefined },
-      { onDidCancel: () => undefined, onCancellationRequested: () => undefined },
-    ),
+  createTreeView: (_id: string, options: object): StubTreeView => {
+    const view = new StubTreeView(options);
+    stub.treeViews.push(view);
+    return view;
+  },
+  showOpenDialog: async () => {
+    const path = stub.files.shift();
+    return path === undefined ? undefined : [Uri.file(path)];
+  },
+  showSaveDialog: async () => {
+    const path = stub.files.shift();
+    return path === undefined ? undefined : Uri.file(path);
+  },
+  withProgress: (options: { title?: string }, work: (progress: object, token: object) => unknown) => {
+    const cancelled = new EventEmitter<undefined>();
+    const shown = {
+      title: options.title ?? '',
+      reported: [] as unknown[],
+      cancel: () => cancelled.fire(undefined),
+    };
+    stub.progress.push(shown);
+    return work(
+      { report: (value: unknown) => void shown.reported.push(value) },
+      { onDidCancel: () => undefined, onCancellationRequested: cancelled.event },
+    );
+  },
+  tabGroups: { all: [], close: async () => true },
 };
+
+export class TabInputText {
+  readonly uri: unknown;
+  constructor(uri: unknown) {
+    this.uri = uri;
+  }
+}
 
 export const commands = {
   registerCommand: (id: string, handler: (...args: unknown[]) => unknown) => {
@@ -257,7 +311,13 @@ export const workspace = {
   get isTrusted(): boolean {
     return stub.isTrusted;
   },
-  getConfiguration: (section: string) => ({ get: (name: string) => stub.settings[`${section}.${name}`] }),
+  getConfiguration: (section: string) => ({
+    get: (name: string) => stub.settings[`${section}.${name}`],
+    update: async (name: string, value: unknown) => {
+      stub.written.push({ name: `${section}.${name}`, value });
+      stub.settings[`${section}.${name}`] = value;
+    },
+  }),
   onDidGrantWorkspaceTrust: new EventEmitter<undefined>().event,
   onDidChangeConfiguration: new EventEmitter<{ affectsConfiguration(name: string): boolean }>().event,
   registerTextDocumentContentProvider: () => ({ dispose: () => undefined }),
@@ -353,6 +413,10 @@ export const languages = {};
 export const env = {};
 export const Uri = {
   file: (path: string) => ({ scheme: 'file', path, fsPath: path }),
+  parse: (text: string) => {
+    const { protocol, pathname } = new URL(text);
+    return { scheme: protocol.slice(0, -1), path: pathname, fsPath: pathname };
+  },
   from: (parts: object) => parts,
   joinPath: (base: { path: string }, ...more: string[]) => Uri.file([base.path, ...more].join('/')),
 };
@@ -372,6 +436,7 @@ export class CancellationTokenSource {
   dispose(): void {}
 }
 export const FileType = { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 } as const;
+export const ConfigurationTarget = { Global: 1, Workspace: 2, WorkspaceFolder: 3 } as const;
 export const ProgressLocation = { Window: 10, Notification: 15 } as const;
 export const QuickPickItemKind = { Separator: -1, Default: 0 } as const;
 export const StatusBarAlignment = { Left: 1, Right: 2 } as const;

@@ -1,4 +1,12 @@
-import { EventEmitter, languages, Uri, window, workspace, type TextDocumentContentProvider } from 'vscode';
+import {
+  EventEmitter,
+  languages,
+  TabInputText,
+  Uri,
+  window,
+  workspace,
+  type TextDocumentContentProvider,
+} from 'vscode';
 import type { Disposable } from '../disposable.ts';
 
 /** Read-only documents with text that Sallyport writes. They are in no file and end with the window. */
@@ -24,7 +32,7 @@ export class Reports implements TextDocumentContentProvider, Disposable {
     text: string,
     options: { preserveFocus?: boolean; preview?: boolean } = {},
   ): Promise<void> {
-    const uri = Uri.from({ scheme: reportScheme, path: `/${title.replaceAll('/', '∕')}` });
+    const uri = reportUri(title);
     this.#texts.set(uri.path, text);
     this.#changed.fire(uri);
     const document = await workspace.openTextDocument(uri);
@@ -33,6 +41,18 @@ export class Reports implements TextDocumentContentProvider, Disposable {
       preview: options.preview ?? true,
       preserveFocus: options.preserveFocus ?? false,
     });
+  }
+
+  /** Closes the report under a title, where it is open. */
+  async close(title: string): Promise<void> {
+    const { path } = reportUri(title);
+    const tabs = window.tabGroups.all
+      .flatMap((group) => group.tabs)
+      .filter(
+        ({ input }) =>
+          input instanceof TabInputText && input.uri.scheme === reportScheme && input.uri.path === path,
+      );
+    await window.tabGroups.close(tabs);
   }
 
   provideTextDocumentContent(uri: Uri): string {
@@ -46,3 +66,7 @@ export class Reports implements TextDocumentContentProvider, Disposable {
 }
 
 export const reportScheme = 'sallyport-report';
+
+function reportUri(title: string): Uri {
+  return Uri.from({ scheme: reportScheme, path: `/${title.replaceAll('/', '∕')}` });
+}

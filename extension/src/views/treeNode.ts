@@ -24,4 +24,7 @@ export interface TreeNode {
   /** A turn and changes of the timeline: see `changeTarget.ts`. */
   readonly group?: string;
   readonly changeIds?: readonly string[];
+  /** An app and one of its plugins: see `appTarget.ts`. */
+  readonly app?: string;
+  readonly plugin?: string;
 }
