@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import * as z from 'zod/mini';
+import { errorMessage } from '../../../protocol/src/errors.ts';
+import {
+  guestAnswer,
+  guestOpening,
+  guestOpeningBytes,
+  guestPorts,
+  guestReadyLine,
+  type GuestPort,
+} from '../../../protocol/src/vmGuest.ts';
+import type { RunnerOptions } from '../runner.ts';
+import { serve } from '../served/serve.ts';
+import { socketName } from '../served/soleSocket.ts';
+import { openPortFile, Port } from './portStream.ts';
+import { createSeeder, seederSource } from './seeder.ts';
+
+/** The folder that the guest's runner serves: the VM's disk. */
+export const guestHome = '/var/lib/sallyport';
+
+const idleMs = 10 * 60 * 1000;
+/** Threads that wait for a port each, beside those for files. */
+const python = '/usr/bin/python3';
+
+/**
+ * The userland of a VM: serves a runner to whoever holds the virtio ports, and switches the VM off when nobody has
+ * needed it for a while. Nothing but the engine is at the other end of a port. Does not return.
+ */
+export async function runGuest(
+  options: Omit<RunnerOptions, 'events' | 'flow'>,
+  report: (text: string) => void,
+): Promise<void> {
+  try {
+    const seeder = createSeeder(
+      spawn(python, ['-I', '-S', '-c', seederSource], { stdio: ['pipe', 'pipe', 'inherit'], env: {} }),
+    );
+    let instance = '';
+    const accept = async (line: string): Promise<string | undefined> => {
+      const opening = parseOpening(line);
+      if (!opening) return undefined;
+      // Before anything else happens: until here this VM is the twin of every other one from the same store.
+      await seeder.seed(opening.epochMs, opening.entropy);
+      instance = opening.instance;
+      return guestAnswer(opening.token);
+    };
+    const served = serve(
+      {
+        home: guestHome,
+        runner: options,
+        uid: options.environment.uid,
+        idleMs,
+        instance: () => instance,
+      },
+      new AbortController().signal,
+    );
+    const ports = (Object.keys(guestPorts) as GuestPort[]).map((kind) =>
+      new Port({
+        file: openPortFile(openSync(findPort(guestPorts[kind]), 'r+')),
+        accept,
+        openingBytes: guestOpeningBytes,
+        wait: (ms) => wait(ms),
+        onStream: (stream) => {
+          const socket = connect(join(guestHome, socketName));
+          pipeline(stream, socket, stream, () => undefined);
+        },
+      }).serve(),
+    );
+    report(guestReadyLine);
+    await Promise.race([served, ...ports]);
+  } catch (error) {
+    report(`the guest can't go on: ${errorMessage(error)}`);
+  }
+  switchOff();
+}
+
+function parseOpening(line: string) {
+  try {
+    const parsed = z.safeParse(guestOpening, JSON.parse(line));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function findPort(name: string): string {
+  const folder = '/sys/class/virtio-ports';
+  const found = readdirSync(folder).find(
+    (each) => readFileSync(join(folder, each, 'name'), 'utf8').trim() === name,
+  );
+  if (found === undefined) throw new Error(`there is no port ${name}`);
+  return `/dev/${found}`;
+}
+
+/** At once, as the kernel does it (Documentation/admin-guide/sysrq.rst): QEMU ends with a restart. */
+function switchOff(): void {
+  writeFileSync('/proc/sysrq-trigger', 'b');
+}
