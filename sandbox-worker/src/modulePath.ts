@@ -4,8 +4,8 @@ export const guestName = 'sallyport';
 const longestShown = 200;
 
 /**
- * Where an import of a card leads: the key of `modules` that `request`, written in `base`, names. For anything that is
- * not a relative path, leaves the card's folder or is not there, a name that no module can have, which the loader then
+ * Where an import of a card or a plugin leads: the key of `modules` that `request`, written in `base`, names. For anything that is
+ * not a relative path, leaves the folder or is not there, a name that no module can have, which the loader then
  * refuses: an error thrown in here would reach QuickJS as an empty name.
  */
 export function resolveModule(modules: ReadonlyMap<string, string>, base: string, request: string): string {
@@ -14,14 +14,14 @@ export function resolveModule(modules: ReadonlyMap<string, string>, base: string
   return `"${request.slice(0, longestShown).replaceAll('\0', '')}" from ${base.slice(0, longestShown)} (refused)`;
 }
 
-/** A card imports its own files, by relative path, and nothing else. */
+/** A card or a plugin imports its own files, by relative path, and nothing else. */
 export class ImportRefused extends Error {
   override readonly name = 'Error';
 
   /** `name` as `resolveModule` made it. */
-  constructor(name: string) {
+  constructor(name: string, importer: 'a js card' | 'a plugin' = 'a js card') {
     super(
-      `Cannot import ${name.replace(/ \(refused\)$/, '')}: a js card imports .js and .mjs files of its own folder by relative path`,
+      `Cannot import ${name.replace(/ \(refused\)$/, '')}: ${importer} imports .js and .mjs files of its own folder by relative path`,
     );
   }
 }

@@ -35,9 +35,9 @@ export function createQuickjsRunner(options: QuickjsRunnerOptions): CardRunner {
   const { blobs, now = () => performance.now(), setTimer = unrefTimer } = options;
   const turnstile = new Turnstile(options.maxJobs ?? availableParallelism());
   const memoryPages = pagesFor(Infinity);
-  let pool: Promise<QuickjsPool> | undefined;
+  let pool: Promise<QuickjsPool<QuickjsThread>> | undefined;
 
-  const openPool = async (): Promise<QuickjsPool> => {
+  const openPool = async (): Promise<QuickjsPool<QuickjsThread>> => {
     const start = options.startThread ?? (await prepareThreads(options));
     return new QuickjsPool({
       start,
@@ -49,7 +49,7 @@ export function createQuickjsRunner(options: QuickjsRunnerOptions): CardRunner {
   };
 
   /** A failed start is tried again with the next card. */
-  const openOnce = async (): Promise<QuickjsPool> => {
+  const openOnce = async (): Promise<QuickjsPool<QuickjsThread>> => {
     pool ??= openPool();
     try {
       return await pool;

@@ -1,4 +1,4 @@
-import { Worker, type ResourceLimits } from 'node:worker_threads';
+import type { ResourceLimits } from 'node:worker_threads';
 import { Channel } from '../../../protocol/src/channel.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import { portTransport } from '../../../protocol/src/portTransport.ts';
@@ -9,6 +9,7 @@ import {
   type JsCardResult,
   type SandboxWorkerData,
 } from '../../../protocol/src/worker.ts';
+import { startSandboxThread } from './sandboxThread.ts';
 
 /** How a card on a thread ended: by its own answer, or with the thread. Nothing of it runs any more in either case. */
 export type ThreadEnd =
@@ -39,17 +40,6 @@ export interface QuickjsThread {
   end(): Promise<void>;
 }
 
-/**
- * V8's own bounds for a thread. They don't count WebAssembly memory, which has its own maximum. The stack must be well
- * above QuickJS's 256 KiB, or V8 runs out first and leaves a damaged instance.
- */
-const standardLimits: ResourceLimits = {
-  maxOldGenerationSizeMb: 160,
-  maxYoungGenerationSizeMb: 16,
-  codeRangeSizeMb: 16,
-  stackSizeMb: 8,
-};
-
 export interface ThreadOptions {
   /** Absolute path of the worker's script. */
   readonly script: string;
@@ -61,34 +51,20 @@ export interface ThreadOptions {
 
 /** Starts a thread. It does not keep the process alive until a card runs on it. */
 export function startThread(options: ThreadOptions): QuickjsThread {
-  const worker = new Worker(options.script, {
-    workerData: options.data,
+  const { script, data, resourceLimits } = options;
+  const thread = startSandboxThread({
+    script,
+    data,
     name: 'sallyport js card',
-    env: {},
-    argv: [],
-    execArgv: [],
-    stdin: false,
-    stdout: true,
-    stderr: true,
-    resourceLimits: options.resourceLimits ?? standardLimits,
+    ...(resourceLimits ? { resourceLimits } : {}),
   });
-  let lastError: unknown;
-  let ended = false;
+  const { worker } = thread;
   let events: ThreadEvents | undefined;
-  let terminated: Promise<void> | undefined;
-  const exited = new Promise<void>((resolve) => {
-    worker.on('error', (error: unknown) => (lastError = error));
-    worker.on('exit', () => {
-      ended = true;
-      resolve();
-    });
-  });
-  const terminate = (): Promise<void> => (terminated ??= worker.terminate().then(() => exited));
 
   let setReady = (): void => undefined;
   const standing = new Promise<void>((resolve) => (setReady = resolve));
   const channel = new Channel(
-    portTransport(worker, () => void terminate()),
+    portTransport(worker, () => void thread.end()),
     workerSide,
     {
       local: workerEvents,
@@ -104,15 +80,15 @@ export function startThread(options: ThreadOptions): QuickjsThread {
 
   // After the channel: to listen for messages takes hold of the process again.
   worker.unref();
-  const ready = Promise.race([standing, exited]);
+  const ready = Promise.race([standing, thread.gone]);
 
   return {
     ready,
     get ended() {
-      return ended;
+      return thread.ended;
     },
-    gone: exited,
-    end: terminate,
+    gone: thread.gone,
+    end: () => thread.end(),
     async run(job, told, killAfterMs, signal) {
       worker.ref();
       try {
@@ -123,12 +99,12 @@ export function startThread(options: ThreadOptions): QuickjsThread {
         return { kind: 'answered', result };
       } catch (error) {
         events = undefined;
-        await terminate();
-        return toEnd(error, lastError);
+        await thread.end();
+        return toEnd(error, thread.lastError);
       } finally {
         events = undefined;
         // The card is at its end: the thread only waits for messages, so nobody has to wait for it.
-        void terminate();
+        void thread.end();
       }
     },
   };
