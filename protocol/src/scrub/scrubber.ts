@@ -20,7 +20,7 @@ export interface ScrubbedStream {
   push(chunk: Uint8Array): Uint8Array;
   /**
    * What is held back although it is too little to tell (fewer than four bytes), for writers that have paused: a prompt
-   * must not wait for the next output. Longer beginnings stay.
+   * must not wait for the next output. What it was the beginning of is still found. Longer beginnings stay.
    */
   idle(): Uint8Array;
   /** All that was held back. */
@@ -37,7 +37,7 @@ export function createScrubber(values: readonly string[], mark: string = removed
   const bytes = (value: Uint8Array): Uint8Array => {
     if (patterns.isEmpty) return value;
     const found = scan(value, patterns, true);
-    return found.spans.length === 0 ? value : replace(value, found.spans, value.length, markBytes);
+    return found.spans.length === 0 ? value : replace(value, found.spans, 0, value.length, markBytes);
   };
   return {
     isEmpty: patterns.isEmpty,
@@ -65,6 +65,8 @@ class Pass implements ScrubbedStream {
   readonly #patterns: Patterns;
   readonly #mark: Uint8Array;
   #held: Uint8Array = nothing;
+  /** How much of what is held was given out by `idle`: it is kept so that what follows is still recognised. */
+  #given = 0;
   #isShort = false;
 
   constructor(patterns: Patterns, mark: Uint8Array) {
@@ -76,21 +78,28 @@ class Pass implements ScrubbedStream {
     if (chunk.length === 0) return chunk;
     const all = this.#held.length === 0 ? chunk : join([this.#held, chunk]);
     const { spans, holdFrom, isShort } = scan(all, this.#patterns, false);
+    const given = this.#given;
     this.#isShort = isShort;
     // A copy: the chunk is the caller's.
     this.#held = all.slice(holdFrom);
-    if (spans.length > 0) return replace(all, spans, holdFrom, this.#mark);
-    return holdFrom === all.length ? all : all.subarray(0, holdFrom);
+    this.#given = Math.max(0, given - holdFrom);
+    return holdFrom === all.length && spans.length === 0 && given === 0
+      ? all
+      : replace(all, spans, given, holdFrom, this.#mark);
   }
 
   idle(): Uint8Array {
-    return this.#isShort ? this.end() : nothing;
+    if (!this.#isShort) return nothing;
+    const rest = this.#held.subarray(this.#given);
+    this.#given = this.#held.length;
+    return rest;
   }
 
   end(): Uint8Array {
     const { spans } = scan(this.#held, this.#patterns, true);
-    const rest = replace(this.#held, spans, this.#held.length, this.#mark);
+    const rest = replace(this.#held, spans, this.#given, this.#held.length, this.#mark);
     this.#held = nothing;
+    this.#given = 0;
     return rest;
   }
 }
@@ -261,16 +270,22 @@ function escapeEnd(bytes: Uint8Array, start: number): number {
   return kind >= 0x30 && kind <= 0x7e ? start + 2 : start;
 }
 
-function replace(bytes: Uint8Array, spans: readonly number[], end: number, mark: Uint8Array): Uint8Array {
-  if (spans.length === 0) return bytes.subarray(0, end);
+/** The bytes from `start` to `end` with a mark for each span that begins before `end`. */
+function replace(
+  bytes: Uint8Array,
+  spans: readonly number[],
+  start: number,
+  end: number,
+  mark: Uint8Array,
+): Uint8Array {
   const parts: Uint8Array[] = [];
-  let at = 0;
+  let at = start;
   for (let index = 0; index < spans.length; index += 2) {
-    parts.push(bytes.subarray(at, spans[index]), mark);
-    at = spans[index + 1] ?? end;
+    parts.push(bytes.subarray(at, Math.max(at, spans[index] ?? at)), mark);
+    at = Math.max(at, spans[index + 1] ?? end);
   }
-  parts.push(bytes.subarray(at, end));
-  return join(parts);
+  if (at < end) parts.push(bytes.subarray(at, end));
+  return parts.length === 1 && parts[0] ? parts[0] : join(parts);
 }
 
 function join(parts: readonly Uint8Array[]): Uint8Array {

@@ -120,6 +120,15 @@ describe('the scrubber', () => {
     assert.equal(Buffer.from(stream.end()).toString(), 'secret-va');
   });
 
+  it('loses no more than three bytes of a value to a writer that pauses after each of its own', () => {
+    const stream = createScrubber(['secret-value']).stream();
+    const out = Array.from('a secret-value.', (sign) => [
+      stream.push(Buffer.from(sign)),
+      stream.idle(),
+    ]).flat();
+    assert.equal(Buffer.concat([...out, stream.end()]).toString(), `a sec${removedMark}.`);
+  });
+
   it('is not stopped by escape sequences that never end', () => {
     const scrubber = createScrubber(['secret-value']);
     for (const start of ['\u001b]0;', '\u001b[', '\u001bP', '\u001b']) {
