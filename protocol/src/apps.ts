@@ -138,6 +138,7 @@ export const storeEntry = z.strictObject({
   ref: z.string(),
   isInstalled: z.boolean(),
 });
+export type StoreEntry = z.infer<typeof storeEntry>;
 
 export const appRequests = {
   'app/list': request(z.strictObject({ withDeleted: z.optional(z.boolean()) }), z.array(appView)),
@@ -175,9 +176,13 @@ export const appRequests = {
     z.strictObject({ app }),
     z.array(z.strictObject({ at: z.int(), source: z.string(), text: z.string() })),
   ),
-  /** `index` is the address of the git repository (`https:` or `ssh:`) that a person named in the settings. */
+  /**
+   * `index` is the address of the git repository (`https:` or `ssh:`) that a person named in the settings. An index that
+   * no person has confirmed yet rejects with `permission-needed` and `data` `{ url, commit, digest, apps }`; asked again
+   * with `confirm` set to that digest it answers, and is known from then on.
+   */
   'appStore/list': request(
-    z.strictObject({ index: z.string(), progressId: z.string() }),
+    z.strictObject({ index: z.string(), confirm: z.optional(digest), progressId: z.string() }),
     z.array(storeEntry),
     { timeoutMs: 0 },
   ),
