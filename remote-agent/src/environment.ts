@@ -37,6 +37,18 @@ export function readEnvironment(): Environment {
   };
 }
 
+/** What a runner that outlives its connection needs of the person's surroundings; no token, no agent's socket. */
+export function handedOnEnvironment(
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): Record<string, string> {
+  return Object.fromEntries(
+    ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR'].flatMap((name) => {
+      const value = variables[name];
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}
+
 /** The top-level names beside /usr that programs need: links into /usr, or folders where the system never merged. */
 function readSystem(paths: readonly string[]): SystemEntry[] {
   return paths.flatMap((path): SystemEntry[] => {

@@ -20,6 +20,8 @@ import { isFull, type Excess, type Watchdog } from './watchdog.ts';
 
 /** What is told while a job runs; nothing after it has settled. */
 export interface JobEvents {
+  /** Right before the program is started, which waits for it; a rejection refuses the job. */
+  starting(): Promise<void>;
   started(): void;
   log(stream: LogStream, text: string): void;
   progress(fraction: number, text: string): void;
@@ -135,6 +137,7 @@ class JobRun {
   /** From the start of the program until nothing of it is left and its log was read to the end. */
   async #follow(place: OpenedPlace, script: string, handle: OutputsHandle): Promise<JobOutcome> {
     const { sandbox } = place.prepared;
+    await this.#events.starting();
     const streams = [
       this.log.follow('stdout', sandbox.output),
       this.log.follow('stderr', sandbox.errors),

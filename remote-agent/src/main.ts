@@ -1,59 +1,38 @@
 import { readFileSync } from 'node:fs';
-import { Channel } from '../../protocol/src/channel.ts';
 import { errorMessage } from '../../protocol/src/errors.ts';
-import { runnerEvents, runnerSide } from '../../protocol/src/runner.ts';
 import { openCgroup } from './cgroup.ts';
 import { readEnvironment } from './environment.ts';
 import { closeInheritedDescriptors } from './inheritedDescriptors.ts';
 import { probeHere } from './isolation/probeHere.ts';
-import { Runner } from './runner.ts';
-import { openStandardOutput, StdioTransport } from './stdioTransport.ts';
+import { runGuest } from './guest/guestCommand.ts';
+import type { RunnerOptions } from './runner.ts';
+import { runServedCommand } from './served/servedCommands.ts';
+import { runForOneEngine } from './stdioRunner.ts';
 
 /**
- * The runner: one process that runs jobs for one engine, spoken to over its standard input and output. It ends with its
- * input, on SIGTERM, SIGINT and SIGHUP, and takes every job with it; killed outright, the kernel ends them in its place.
+ * The runner. Without arguments: one process that runs jobs for one engine, spoken to over its standard input and
+ * output; it ends with its input, on SIGTERM, SIGINT and SIGHUP, and takes every job with it; killed outright, the
+ * kernel ends them in its place. With `serve` or `connect` it is the runner of another place (`served/`), with `guest`
+ * that of a VM (`guest/`).
  */
 closeInheritedDescriptors();
 
 const environment = readEnvironment();
-const transport = new StdioTransport(process.stdin, openStandardOutput());
 const report = (text: string) => void process.stderr.write(`sallyport runner: ${text}\n`);
 
-const runner = new Runner({
+const options: Omit<RunnerOptions, 'events' | 'flow'> = {
   version: '0.1.0',
   environment,
-  flow: transport,
   now: () => performance.now(),
-  events: {
-    started: (jobId) => channel.notify('job/started', { jobId }),
-    log: (jobId, stream, text) => channel.notify('job/log', { jobId, stream, text }),
-    progress: (jobId, fraction, text) => channel.notify('job/progress', { jobId, fraction, text }),
-    egress: (record) => channel.notify('egress/record', record),
-  },
   probe: (folder, interpreters) => probeHere(environment, folder, interpreters),
   openCgroup: () => openCgroup('/sys/fs/cgroup', readOwnCgroup(), environment.pid),
   onProblem: (doing, error) => report(`failed to ${doing}: ${errorMessage(error)}`),
-});
+};
 
-const channel: Channel<typeof runnerSide, typeof runnerEvents> = new Channel(transport, runnerEvents, {
-  local: runnerSide,
-  requestHandlers: runner.handlers,
-  notificationHandlers: {},
-  onBadMessage: (method, problem) => report(`bad message ${method}: ${problem}`),
-  onClose: () => void stop(),
-});
-
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => transport.close());
-
-async function stop(): Promise<void> {
-  try {
-    await runner.dispose();
-  } catch (error) {
-    report(`failed to end cleanly: ${errorMessage(error)}`);
-    process.exitCode = 1;
-  }
-  process.exit();
-}
+const words = process.argv.slice(2);
+if (words.length === 0) runForOneEngine(options, report);
+else if (words[0] === 'guest') void runGuest(options, report);
+else void runServedCommand(words, options, report);
 
 function readOwnCgroup(): string {
   try {

@@ -23,6 +23,8 @@ import { Watchdog } from './watchdog.ts';
 
 /** Where events go: the engine's side of the channel. */
 export interface RunnerEvents {
+  /** Right before a program is started, which waits for it; a rejection refuses the job. */
+  starting?(jobId: string): Promise<void>;
   started(jobId: string): void;
   log(jobId: string, stream: LogStream, text: string): void;
   progress(jobId: string, fraction: number, text: string): void;
@@ -180,6 +182,7 @@ export class Runner {
       const { places, report } = session.found;
       if (!places) return emptyResult(missingIsolation(report), now() - askedAt);
       const told = {
+        starting: async () => events.starting?.(job.jobId),
         started: () => events.started(job.jobId),
         log: (stream: LogStream, text: string) => events.log(job.jobId, stream, text),
         progress: (fraction: number, text: string) => events.progress(job.jobId, fraction, text),

@@ -34,5 +34,7 @@ export interface JobEvents {
 export interface CardRunner {
   /** Settles when nothing of the job is left running. Rejects only where the place itself is lost. */
   run(job: CardJob, events: JobEvents, signal: AbortSignal): Promise<JobResult>;
+  /** Told after the result of a job was stored here, so that a place elsewhere need not keep it. */
+  settled?(jobId: string): void;
   dispose(): Promise<void>;
 }

@@ -185,7 +185,8 @@ async function start(
   }
 }
 
-function toSpec(job: CardJob): JobSpec {
+/** The job as a runner is told it. Throws for a `js` card, which has a place of its own. */
+export function toSpec(job: CardJob): JobSpec {
   const { runtime } = job;
   if (runtime === 'js')
     throw new TypeError('Failed to run a js card in the runner: it has a place of its own');

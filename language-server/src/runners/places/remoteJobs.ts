@@ -1,0 +1,34 @@
+import type { JobResult } from '../../../../protocol/src/runner.ts';
+import type { JobEvent } from '../../../../protocol/src/servedRunner.ts';
+import type { CardJob } from '../cardRunner.ts';
+
+/** A job that this home has sent to a place and whose result it has not stored, or has not said so there. */
+export interface RemoteJob {
+  readonly jobId: string;
+  readonly state: 'sent' | 'settled';
+  /** True where a person cancelled it while nobody over there could be told. */
+  readonly cancelled: boolean;
+  /** Bytes that its outputs may have together. */
+  readonly outputLimitBytes: number;
+}
+
+/** What this home remembers durably of jobs elsewhere. */
+export interface RemoteJobs {
+  /** Before anything of the job is sent. */
+  send(place: string, job: CardJob): void;
+  cancel(jobId: string): void;
+  /** Nothing of the job is held over there any more. */
+  remove(jobId: string): void;
+  /** The jobs of a place that no living engine looks after, and those that are settled here. */
+  left(place: string): RemoteJob[];
+  knows(jobId: string): boolean;
+  /**
+   * Stores the end of a job that an earlier engine had sent, once. `undefined` where it turned out never to have been
+   * accepted. The log is all that the job wrote.
+   */
+  adopt(
+    jobId: string,
+    result: JobResult | undefined,
+    log: readonly Extract<JobEvent, { kind: 'log' }>[],
+  ): void;
+}

@@ -1,0 +1,510 @@
+import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
+import { parsePlace, type HeldJob, type PlaceView } from '../../../../protocol/src/places.ts';
+import type { JobOutcome, JobResult } from '../../../../protocol/src/runner.ts';
+import type { JobEvent } from '../../../../protocol/src/servedRunner.ts';
+import type { BlobStore } from '../../../../remote-agent/src/files/blobStore.ts';
+import type { CardJob, JobEvents } from '../cardRunner.ts';
+import { toSpec } from '../local.ts';
+import { blobsOfJob } from './blobClosure.ts';
+import type { PlaceInfo, PlaceRunner, ReadyOptions } from './placeRunner.ts';
+import { reconcile } from './reconcile.ts';
+import type { RemoteJobs } from './remoteJobs.ts';
+import { RemoteLink, type Greeting } from './remoteLink.ts';
+import type { RunnerTransport } from './runnerTransport.ts';
+
+export interface RemoteTimes {
+  /** How long jobs over there go on without hearing from this engine. */
+  readonly leaseSeconds: number;
+  /** Between two heartbeats while jobs are over there, and how long one may take. */
+  readonly heartbeatMs: number;
+  /** The first wait before connecting again, and the longest: each is twice the one before. */
+  readonly retryMs: number;
+  readonly longestRetryMs: number;
+  /** How long a cancelled job waits for a connection to be told over. */
+  readonly cancelMs: number;
+  /** Without a job, the connection is closed after this. */
+  readonly idleMs: number;
+}
+
+export const remoteTimes: RemoteTimes = {
+  leaseSeconds: 60 * 60,
+  heartbeatMs: 20_000,
+  retryMs: 500,
+  longestRetryMs: 30_000,
+  cancelMs: 10_000,
+  idleMs: 10 * 60_000,
+};
+
+export interface RemoteRunnerOptions {
+  readonly transport: RunnerTransport;
+  readonly blobs: BlobStore;
+  /** Names the home of this engine: what it sent is its own again after a restart. */
+  readonly engine: string;
+  readonly jobs: RemoteJobs;
+  readonly times?: RemoteTimes;
+  readonly now: () => number;
+  readonly setTimer: (run: () => void, ms: number) => () => void;
+  readonly onChange: (view: PlaceView) => void;
+  readonly onProblem: (problem: string) => void;
+}
+
+/** A job of this engine, from before it is sent until its result is here. */
+interface Attempt {
+  readonly job: CardJob;
+  readonly events: JobEvents;
+  lastSeq: number;
+  logBytes: number;
+  /** True from the first moment at which the runner there may have it. */
+  isSent: boolean;
+  isDelivering: boolean;
+  isCancelled: boolean;
+  readonly ended: PromiseWithResolvers<JobResult>;
+}
+
+/**
+ * A place at the other end of a transport. Connects when first needed and again when the connection is lost; a job is
+ * sent once under its own id, so that asking again is never running again. `run` settles with what the journal over
+ * there says; with `unknown` only where it can't be asked: then it is asked at the next connection.
+ */
+export function createRemoteRunner(options: RemoteRunnerOptions): PlaceRunner {
+  return new RemoteRunner(options);
+}
+
+class RemoteRunner implements PlaceRunner {
+  readonly id: string;
+  readonly #options: RemoteRunnerOptions;
+  readonly #times: RemoteTimes;
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #stop = new AbortController();
+  #connecting: Promise<RemoteLink> | undefined;
+  #link: RemoteLink | undefined;
+  #greeting: Greeting | undefined;
+  #state: PlaceView['state'] = 'closed';
+  #detail = '';
+  #remedy = '';
+  #latencyMs: number | null = null;
+  #stopTimer: () => void = () => undefined;
+
+  constructor(options: RemoteRunnerOptions) {
+    this.#options = options;
+    this.#times = options.times ?? remoteTimes;
+    this.id = options.transport.place;
+  }
+
+  async ready({ mayAsk = true, signal }: ReadyOptions = {}): Promise<PlaceInfo> {
+    const { greeting } = await this.#connect(mayAsk, signal);
+    const { version, platform, node, isolation, interpreters, parallel } = greeting;
+    return { protocol: greeting.protocol, version, platform, node, isolation, interpreters, parallel };
+  }
+
+  async probe() {
+    const link = await this.#connect(true);
+    const isolation = await link.channel.call('runner/probe', {});
+    link.greeting = { ...link.greeting, isolation };
+    this.#greeting = link.greeting;
+    this.#tell();
+    return isolation;
+  }
+
+  view(): PlaceView {
+    const { kind } = parsePlace(this.id) ?? { kind: 'ssh' as const };
+    const greeting = this.#greeting;
+    return {
+      id: this.id,
+      kind,
+      state: this.#state,
+      detail: this.#detail,
+      remedy: this.#remedy,
+      facts: greeting
+        ? {
+            platform: greeting.platform,
+            node: greeting.node,
+            isolation: greeting.isolation,
+            interpreters: greeting.interpreters,
+            parallel: greeting.parallel,
+            freeBytes: greeting.freeBytes,
+          }
+        : null,
+      running: this.#attempts.size,
+      latencyMs: this.#latencyMs,
+    };
+  }
+
+  async held(): Promise<HeldJob[]> {
+    const link = await this.#connect(true);
+    const entries = await link.channel.call('journal/list', {});
+    return entries.map(({ jobId, cardId, state, acceptedAt, leaseMs }) => ({
+      jobId,
+      cardId,
+      state,
+      acceptedAt,
+      leaseMs,
+      known: this.#attempts.has(jobId) || this.#options.jobs.knows(jobId),
+    }));
+  }
+
+  async release(jobIds: readonly string[] | undefined): Promise<number> {
+    const link = await this.#connect(true);
+    const entries = await link.channel.call('journal/list', {});
+    const chosen = entries.filter(({ jobId }) => jobIds?.includes(jobId) ?? !this.#attempts.has(jobId));
+    for (const { jobId, state } of chosen) {
+      if (state !== 'ended') await this.#endThere(link, jobId);
+      // The attempt of this engine, if there is one, has its result by the event; its end is told as any.
+      if (!this.#attempts.has(jobId)) {
+        await link.channel.call('job/forget', { jobId });
+        this.#options.jobs.remove(jobId);
+      }
+    }
+    return chosen.length;
+  }
+
+  disconnect(): void {
+    this.#link?.close('disconnected');
+    this.#set('closed');
+  }
+
+  async run(job: CardJob, events: JobEvents, signal: AbortSignal): Promise<JobResult> {
+    if (signal.aborted) return emptyResult({ kind: 'cancelled' });
+    const attempt: Attempt = {
+      job,
+      events,
+      lastSeq: 0,
+      logBytes: 0,
+      isSent: false,
+      isDelivering: false,
+      isCancelled: false,
+      ended: Promise.withResolvers<JobResult>(),
+    };
+    this.#options.jobs.send(this.id, job);
+    this.#attempts.set(job.jobId, attempt);
+    const cancel = () => this.#cancel(attempt);
+    signal.addEventListener('abort', cancel, { once: true });
+    this.#watch();
+    try {
+      void this.#deliver(attempt);
+      const result = await attempt.ended.promise;
+      return await this.#withOutputs(attempt, result);
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      this.#attempts.delete(job.jobId);
+      this.#tell();
+      this.#watch();
+    }
+  }
+
+  /** The result of a job is stored here: over there it may be forgotten. */
+  settled(jobId: string): void {
+    const { channel } = this.#link ?? {};
+    void channel
+      ?.call('job/forget', { jobId })
+      .then(() => this.#options.jobs.remove(jobId))
+      .catch(() => undefined);
+  }
+
+  async dispose(): Promise<void> {
+    this.#stop.abort();
+    this.#stopTimer();
+    this.#link?.close('the engine is ending');
+    for (const attempt of this.#attempts.values()) this.#lose(attempt, 'The engine is ending');
+    await this.#options.transport.dispose();
+  }
+
+  /** Brings the job there and keeps at it until its end is known or nobody can be reached. */
+  async #deliver(attempt: Attempt): Promise<void> {
+    if (attempt.isDelivering) return;
+    attempt.isDelivering = true;
+    try {
+      await this.#keepDelivering(attempt);
+    } finally {
+      attempt.isDelivering = false;
+    }
+  }
+
+  async #keepDelivering(attempt: Attempt): Promise<void> {
+    const { jobId } = attempt.job;
+    const startedAt = this.#options.now();
+    for (let waitMs = this.#times.retryMs; this.#attempts.get(jobId) === attempt;) {
+      try {
+        const link = await this.#connect(true);
+        await this.#submit(link, attempt);
+        return;
+      } catch (error) {
+        if (!isLost(error)) {
+          this.#refuse(attempt, error);
+          return;
+        }
+        // Their lease has ended by now, whatever became of the connection.
+        if (this.#options.now() - startedAt > this.#times.leaseSeconds * 1000) {
+          this.#lose(attempt, errorMessage(error));
+          return;
+        }
+        attempt.events.progress(0, `${this.id} can’t be reached; trying again`);
+      }
+      await this.#wait(waitMs);
+      waitMs = Math.min(2 * waitMs, this.#times.longestRetryMs);
+    }
+  }
+
+  async #submit(link: RemoteLink, attempt: Attempt): Promise<void> {
+    const spec = toSpec(attempt.job);
+    for (let round = 0; ; round++) {
+      if (attempt.isCancelled && !attempt.isSent) {
+        attempt.ended.resolve(emptyResult({ kind: 'cancelled' }));
+        return;
+      }
+      attempt.isSent = true;
+      const answer = await link.channel.call('job/submit', { job: spec, afterSeq: attempt.lastSeq });
+      if (answer.kind === 'accepted') break;
+      attempt.isSent = false;
+      // What is said to be missing after everything was sent would be asked for for ever.
+      if (round >= submitRounds)
+        throw new UserError('store-damaged', `${this.id} loses what is copied to it`);
+      attempt.events.progress(0, `Copying to ${this.id}`);
+      await link.put(blobsOfJob(this.#options.blobs, attempt.job));
+    }
+    if (attempt.isCancelled) await link.channel.call('job/cancel', { jobId: spec.jobId });
+  }
+
+  #hear(jobId: string, seq: number, event: JobEvent): void {
+    const attempt = this.#attempts.get(jobId);
+    if (!attempt) return;
+    if (event.kind === 'progress') {
+      attempt.events.progress(event.fraction, event.text);
+      return;
+    }
+    if (seq <= attempt.lastSeq) return;
+    attempt.lastSeq = seq;
+    switch (event.kind) {
+      case 'started':
+        attempt.events.started();
+        return;
+      case 'log':
+        attempt.logBytes += event.text.length;
+        if (attempt.logBytes <= attempt.job.limits.logMB * 1024 * 1024 + logSlackBytes)
+          attempt.events.log(event.stream, event.text);
+        return;
+      case 'egress':
+        if (event.record.jobId === jobId) attempt.events.egress(event.record);
+        return;
+      case 'ended':
+        attempt.ended.resolve(event.result);
+    }
+  }
+
+  /** The result with its outputs in the store here. */
+  async #withOutputs(attempt: Attempt, result: JobResult): Promise<JobResult> {
+    const artifacts = Object.values(result.outputs);
+    const limitBytes = attempt.job.limits.outputMB * 1024 * 1024;
+    for (let waitMs = this.#times.retryMs; artifacts.length > 0;) {
+      try {
+        const link = await this.#connect(true);
+        await link.fetch(artifacts, limitBytes);
+        break;
+      } catch (error) {
+        if (attempt.isCancelled)
+          return { ...emptyResult({ kind: 'cancelled' }), isolation: result.isolation };
+        if (!isLost(error) || this.#stop.signal.aborted) throw error;
+        attempt.events.progress(1, `${this.id} can’t be reached; its result is fetched when it can`);
+      }
+      await this.#wait(waitMs);
+      waitMs = Math.min(2 * waitMs, this.#times.longestRetryMs);
+    }
+    return result;
+  }
+
+  #cancel(attempt: Attempt): void {
+    const { jobId } = attempt.job;
+    attempt.isCancelled = true;
+    if (!attempt.isSent && !this.#link) {
+      attempt.ended.resolve(emptyResult({ kind: 'cancelled' }));
+      return;
+    }
+    this.#options.jobs.cancel(jobId);
+    this.#link?.channel.call('job/cancel', { jobId }).catch(() => undefined);
+    this.#options.setTimer(() => {
+      if (this.#attempts.get(jobId) === attempt && !this.#link)
+        this.#lose(attempt, `${this.id} can’t be reached, so the card could not be stopped there yet`);
+    }, this.#times.cancelMs);
+  }
+
+  #lose(attempt: Attempt, why: string): void {
+    const detail = `${why}. How the card ended is asked at the next connection to ${this.id}`;
+    attempt.ended.resolve(attempt.isSent ? emptyResult({ kind: 'unknown', detail }) : unsent(this.id, why));
+  }
+
+  /** Something that only a person can mend. What may have been accepted stays to be asked about. */
+  #refuse(attempt: Attempt, error: unknown): void {
+    if (attempt.isSent && !(error instanceof UserError && settledRefusals.has(error.code))) {
+      this.#lose(attempt, errorMessage(error));
+      return;
+    }
+    attempt.ended.resolve(emptyResult(toRefusal(error)));
+  }
+
+  async #endThere(link: RemoteLink, jobId: string): Promise<void> {
+    await link.channel.call('job/cancel', { jobId });
+    for (let waitMs = 10; ; waitMs = Math.min(2 * waitMs, 500)) {
+      const entries = await link.channel.call('journal/list', {});
+      if (entries.every((entry) => entry.jobId !== jobId || entry.state === 'ended')) return;
+      await this.#wait(waitMs);
+    }
+  }
+
+  #connect(mayAsk: boolean, signal?: AbortSignal): Promise<RemoteLink> {
+    if (this.#stop.signal.aborted) return Promise.reject(new UserError('cancelled', 'The engine is ending'));
+    if (this.#link) return Promise.resolve(this.#link);
+    this.#connecting ??= this.#open(mayAsk).finally(() => (this.#connecting = undefined));
+    return signal ? untilAborted(this.#connecting, signal) : this.#connecting;
+  }
+
+  async #open(mayAsk: boolean): Promise<RemoteLink> {
+    const { transport, blobs, engine, onProblem } = this.#options;
+    this.#set('connecting');
+    let opened: RemoteLink | undefined;
+    try {
+      const onStep = (step: string) => this.#set('connecting', step);
+      const link = await transport.open({ signal: this.#stop.signal, mayAsk, onStep });
+      const at = this.#options.now();
+      opened = await RemoteLink.open({
+        link,
+        blobs,
+        engine,
+        leaseSeconds: this.#times.leaseSeconds,
+        onEvent: (jobId, seq, event) => this.#hear(jobId, seq, event),
+        onClose: (reason) => this.#closed(opened, reason),
+        onProblem,
+      });
+      this.#latencyMs = this.#options.now() - at;
+      this.#link = opened;
+      this.#greeting = opened.greeting;
+      this.#set('ready');
+      this.#watch();
+      const isOwn = (jobId: string) => this.#attempts.has(jobId);
+      void reconcile(opened, this.id, this.#options.jobs, isOwn).catch((error: unknown) =>
+        onProblem(`${this.id}: ${errorMessage(error)}`),
+      );
+      return opened;
+    } catch (error) {
+      const remedy = error instanceof UserError ? error.data['remedy'] : undefined;
+      this.#set(
+        isLost(error) ? 'lost' : 'refused',
+        errorMessage(error),
+        typeof remedy === 'string' ? remedy : '',
+      );
+      throw error;
+    }
+  }
+
+  #closed(link: RemoteLink | undefined, reason: string): void {
+    if (!link || this.#link !== link) return;
+    this.#link = undefined;
+    this.#stopTimer();
+    if (this.#stop.signal.aborted) return;
+    const waiting = [...this.#attempts.values()];
+    this.#set(waiting.length > 0 ? 'lost' : 'closed', waiting.length > 0 ? reason : '');
+    for (const attempt of waiting) {
+      if (!attempt.isSent) continue;
+      attempt.events.progress(0, `The connection to ${this.id} was lost; the card goes on there`);
+      void this.#deliver(attempt);
+    }
+  }
+
+  /** While jobs are over there their lease is renewed; without any, the connection is given up after a while. */
+  #watch(): void {
+    this.#stopTimer();
+    const link = this.#link;
+    if (!link) return;
+    const { heartbeatMs, idleMs } = this.#times;
+    if (this.#attempts.size === 0) {
+      this.#stopTimer = this.#options.setTimer(() => this.disconnect(), idleMs);
+      return;
+    }
+    this.#stopTimer = this.#options.setTimer(() => void this.#beat(link), heartbeatMs);
+  }
+
+  async #beat(link: RemoteLink): Promise<void> {
+    const at = this.#options.now();
+    try {
+      await link.channel.call('lease/renew', {}, { timeoutMs: this.#times.heartbeatMs });
+      this.#latencyMs = this.#options.now() - at;
+      if (this.#link === link) this.#watch();
+    } catch (error) {
+      link.close(`no answer to a heartbeat: ${errorMessage(error)}`);
+    }
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#options.setTimer(resolve, ms));
+  }
+
+  #set(state: PlaceView['state'], detail = '', remedy = ''): void {
+    this.#state = state;
+    this.#detail = detail;
+    this.#remedy = remedy;
+    this.#tell();
+  }
+
+  #tell(): void {
+    if (!this.#stop.signal.aborted) this.#options.onChange(this.view());
+  }
+}
+
+const submitRounds = 3;
+const logSlackBytes = 64 * 1024;
+
+/** Refusals of the runner itself: it said that it has not accepted the job. */
+const settledRefusals: ReadonlySet<string> = new Set(['conflict', 'disk-full', 'bad-message', 'too-large']);
+
+/** True where trying again may help. */
+function isLost(error: unknown): boolean {
+  return error instanceof UserError && ['unreachable', 'closed', 'timeout'].includes(error.code);
+}
+
+function toRefusal(error: unknown): JobOutcome {
+  const code = error instanceof UserError ? error.code : 'internal';
+  const remedy = error instanceof UserError ? error.data['remedy'] : undefined;
+  const known =
+    code === 'disk-full' || code === 'isolation-missing' || code === 'unsafe-path' ? code : 'internal';
+  return {
+    kind: 'refused',
+    code: code === 'store-damaged' || code === 'not-found' ? 'bad-input' : known,
+    detail: errorMessage(error),
+    ...(typeof remedy === 'string' ? { remedy } : {}),
+  };
+}
+
+function unsent(place: string, why: string): JobResult {
+  return emptyResult({
+    kind: 'refused',
+    code: 'internal',
+    detail: `${place} could not be reached, so the card was not started: ${why}`,
+    remedy: 'Run it again when the place can be reached.',
+  });
+}
+
+function emptyResult(outcome: JobOutcome): JobResult {
+  return {
+    outcome,
+    outputs: {},
+    outputProblems: [],
+    logBytes: 0,
+    logCutBytes: 0,
+    waitMs: 0,
+    runMs: 0,
+    stageMs: 0,
+    collectMs: 0,
+    isolation: 'none',
+  };
+}
+
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new UserError('cancelled', 'It was cancelled'));
+    if (signal.aborted) {
+      stop();
+      return;
+    }
+    signal.addEventListener('abort', stop, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

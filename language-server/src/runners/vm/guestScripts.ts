@@ -1,0 +1,44 @@
+import { vmModules } from './vmPackages.ts';
+
+/** Where things lie in a VM. */
+export const guestPaths = {
+  node: '/usr/bin/node',
+  runner: '/usr/lib/sallyport/remote-agent.cjs',
+  start: '/usr/lib/sallyport/start',
+  home: '/var/lib/sallyport',
+} as const;
+
+/**
+ * The first program of a VM, in its memory: loads the drivers, puts a writable layer of memory over the read-only root,
+ * mounts the disk, and goes on there.
+ */
+export function firstProgram(): string {
+  return `#!/bin/busybox sh
+B=/bin/busybox
+die() { $B echo "sallyport guest: $1"; $B reboot -f; }
+$B mount -t devtmpfs d /dev && $B mount -t proc p /proc || die "no devices"
+for m in ${vmModules.join(' ')}; do $B insmod /modules/$m.ko || die "no module $m"; done
+$B mount -t ext4 -o ro /dev/vda /lower || die "no root"
+$B mount -t tmpfs -o mode=0755,size=25% t /upper && $B mkdir /upper/u /upper/w || die "no memory"
+$B mount -t overlay -o lowerdir=/lower,upperdir=/upper/u,workdir=/upper/w o /root || die "no overlay"
+$B mount --move /dev /root/dev && $B mount --move /proc /root/proc || die "no move"
+exec $B switch_root /root ${guestPaths.start}
+`;
+}
+
+/** What goes on in the real root, as the first process: it is the runner's parent for good. */
+export function startProgram(): string {
+  return `#!/bin/sh
+export PATH=/usr/bin:/usr/sbin HOME=/root LANG=C.UTF-8 UV_THREADPOOL_SIZE=8
+mount() { /usr/bin/busybox mount "$@"; }
+mount -t sysfs s /sys
+mount -t tmpfs -o mode=1777,size=50% t /tmp
+mount -t tmpfs -o mode=0755 t /run
+mkdir -p /dev/pts /dev/shm && mount -t devpts d /dev/pts && mount -t tmpfs -o mode=1777 t /dev/shm
+mount -t cgroup2 c /sys/fs/cgroup
+mount -t ext4 /dev/vdb ${guestPaths.home} || echo "sallyport guest: no disk"
+/usr/bin/busybox ip link set lo up
+cd /
+exec ${guestPaths.node} ${guestPaths.runner} guest
+`;
+}

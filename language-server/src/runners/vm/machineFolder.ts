@@ -1,0 +1,86 @@
+import { closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { UserError } from '../../../../protocol/src/errors.ts';
+import { Database } from '../../store/database.ts';
+import { accelerators } from './qemuArguments.ts';
+
+/** What is kept about a VM that runs, for an engine that comes after the one that started it. */
+const machineFacts = z.strictObject({
+  image: z.string(),
+  instance: z.string(),
+  accelerator: z.enum(accelerators),
+  memoryMB: z.int(),
+  processors: z.int(),
+});
+export type MachineFacts = z.infer<typeof machineFacts>;
+
+/** One VM's folder, held by this engine alone until it is released. */
+export class MachineFolder {
+  readonly path: string;
+  readonly #lock: Database;
+  readonly #descriptor: number;
+
+  private constructor(path: string, lock: Database) {
+    this.path = path;
+    this.#lock = lock;
+    this.#descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  }
+
+  /**
+   * Takes the first folder of a project's VMs that no other engine holds: two windows with one project have a VM each.
+   * The operating system gives the lock back when an engine ends, however it ends.
+   */
+  static take(machines: string, project: string): MachineFolder {
+    for (let turn = 0; turn < mostOfOneProject; turn += 1) {
+      const path = join(machines, `${project}-${turn}`);
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      const lock = new Database(join(path, 'lock'), 0);
+      try {
+        lock.exec('begin exclusive');
+        return new MachineFolder(path, lock);
+      } catch {
+        lock.close();
+      }
+    }
+    throw new UserError('conflict', `${mostOfOneProject} VMs of this project run already`, {
+      remedy: 'Close a window that has the project open.',
+    });
+  }
+
+  /** A file of the folder. */
+  file(name: string): string {
+    return join(this.path, name);
+  }
+
+  /** The path of a socket, short enough for its address (unix(7)) wherever the folder lies. */
+  socket(name: string): string {
+    return `/proc/self/fd/${this.#descriptor}/${name}`;
+  }
+
+  readFacts(): MachineFacts | undefined {
+    try {
+      const parsed = z.safeParse(machineFacts, JSON.parse(readFileSync(this.file('machine.json'), 'utf8')));
+      return parsed.success ? parsed.data : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  writeFacts(facts: MachineFacts): void {
+    writeFileSync(this.file('machine.json'), JSON.stringify(facts), { mode: 0o600 });
+  }
+
+  /** Removes what a VM that has ended left. */
+  clear(): void {
+    for (const name of ['machine.json', 'disk.qcow2', 'control', 'bulk', 'monitor', 'memory', 'console.log'])
+      rmSync(this.file(name), { force: true });
+  }
+
+  release(): void {
+    closeSync(this.#descriptor);
+    this.#lock.close();
+  }
+}
+
+const mostOfOneProject = 8;

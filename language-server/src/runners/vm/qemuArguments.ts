@@ -1,0 +1,77 @@
+/** What a VM can run on: the processor's own virtualisation, or QEMU's translation of every instruction. */
+export const accelerators = ['kvm', 'tcg'] as const;
+export type Accelerator = (typeof accelerators)[number];
+
+export interface VmShape {
+  readonly accelerator: Accelerator;
+  readonly memoryMB: number;
+  readonly processors: number;
+}
+
+export interface QemuFiles {
+  readonly kernel: string;
+  readonly initrd: string;
+  /** Raw ext4, never written. */
+  readonly root: string;
+  /** Written by this VM alone. */
+  readonly disk: string;
+  readonly diskFormat: 'raw' | 'qcow2';
+  /** Sockets that QEMU makes. */
+  readonly control: string;
+  readonly bulk: string;
+  readonly monitor: string;
+  /** Where the guest's console is written. */
+  readonly console: string;
+}
+
+/**
+ * QEMU's argument list: a machine with nothing but what is named here. No network device, no shared folder, no
+ * graphics, and QEMU itself may start no program and gain no right.
+ *
+ * A microvm under TCG has to be told the speed of its clock, else the kernel looks for a timer that is not there.
+ */
+export function qemuArguments(
+  shape: VmShape,
+  files: QemuFiles,
+  from: { readonly kind: 'boot' } | { readonly kind: 'stored'; readonly descriptor: number },
+): string[] {
+  const isTranslated = shape.accelerator === 'tcg';
+  const append = [
+    'console=ttyS0 quiet panic=-1 reboot=t rdinit=/init random.trust_cpu=on',
+    ...(isTranslated ? ['tsc_early_khz=2600000 lpj=5200000 mitigations=off'] : []),
+  ];
+  return [
+    ...['-M', isTranslated ? 'microvm,accel=tcg,pit=on' : 'microvm,accel=kvm'],
+    ...['-cpu', isTranslated ? 'max' : 'host'],
+    ...['-smp', String(shape.processors), '-m', String(shape.memoryMB)],
+    ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-nic', 'none'],
+    ...['-kernel', files.kernel, '-initrd', files.initrd, '-append', append.join(' ')],
+    ...['-global', 'virtio-mmio.force-legacy=false'],
+    ...['-chardev', `file,id=console,path=${quoted(files.console)}`, '-serial', 'chardev:console'],
+    ...drive('root', files.root, 'raw', 'readonly=on'),
+    ...drive('disk', files.disk, files.diskFormat, 'discard=unmap'),
+    ...['-device', 'virtio-serial-device'],
+    ...port('control', files.control, 'sallyport.control'),
+    ...port('bulk', files.bulk, 'sallyport.bulk'),
+    ...['-qmp', `unix:${quoted(files.monitor)},server=on,wait=off`],
+    ...['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
+    ...(from.kind === 'stored' ? ['-incoming', `fd:${from.descriptor}`] : []),
+  ];
+}
+
+function drive(id: string, path: string, format: string, more: string): string[] {
+  const spec = `id=${id},file=${quoted(path)},format=${format},if=none,${more}`;
+  return ['-drive', spec, '-device', `virtio-blk-device,drive=${id}`];
+}
+
+function port(id: string, path: string, name: string): string[] {
+  return [
+    ...['-chardev', `socket,id=${id},path=${quoted(path)},server=on,wait=off`],
+    ...['-device', `virtserialport,chardev=${id},name=${name}`],
+  ];
+}
+
+/** A value in QEMU's option syntax, where a comma ends it and two stand for one. */
+function quoted(value: string): string {
+  return value.replaceAll(',', ',,');
+}

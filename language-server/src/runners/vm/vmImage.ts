@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import * as z from 'zod/mini';
+import { UserError } from '../../../../protocol/src/errors.ts';
+import { imageFiles } from './vmFolder.ts';
+
+/** Grows when images of before can't be started any more. */
+export const imageVersion = 1;
+
+export const vmImage = z.strictObject({
+  version: z.literal(imageVersion),
+  /** Names the content: stored VMs belong to one image. */
+  id: z.string(),
+  /** Of the runner program inside: another one needs another image. */
+  runnerDigest: z.string(),
+  builtAt: z.int(),
+  sizeBytes: z.int(),
+  node: z.string(),
+  packages: z.array(
+    z.strictObject({
+      name: z.string(),
+      version: z.string(),
+      sizeBytes: z.int(),
+      licences: z.array(z.string()),
+    }),
+  ),
+});
+export type VmImage = z.infer<typeof vmImage>;
+
+/** The image that was built here; undefined where there is none, or one of another version. */
+export function readImage(folder: string): VmImage | undefined {
+  const { facts } = imageFiles(folder);
+  if (!existsSync(facts)) return undefined;
+  try {
+    const parsed = z.safeParse(vmImage, JSON.parse(readFileSync(facts, 'utf8')));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The image, or an error that says what to type. */
+export function assertImage(folder: string, runner: string): VmImage {
+  const image = readImage(folder);
+  const remedy = 'Build it: “Sallyport: Build VM Image”, or sallyport vm build. It takes about a minute.';
+  if (!image) throw new UserError('isolation-missing', 'There is no VM image yet', { remedy });
+  if (image.runnerDigest !== digestOf(runner)) {
+    throw new UserError('isolation-missing', 'The VM image was built by another version of Sallyport', {
+      remedy,
+    });
+  }
+  return image;
+}
+
+/** SHA-256 of a file, in hexadecimal. */
+export function digestOf(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}

@@ -1,0 +1,83 @@
+/**
+ * What the root file system of a VM is made of: packages of the person's own distribution, with all that they depend
+ * on. Cards find Python, a shell and the usual small programs; Node is the one that runs the engine.
+ */
+export const vmPackages = [
+  'bash',
+  'bubblewrap',
+  'busybox-static',
+  'ca-certificates',
+  'coreutils',
+  'dash',
+  'diffutils',
+  'findutils',
+  'gawk',
+  'grep',
+  'gzip',
+  'libpython3-stdlib',
+  'libstdc++6',
+  'python3-minimal',
+  'sed',
+  'tar',
+] as const;
+
+/** The kernel's package, by Node's name of the architecture: one without drivers for real hardware. */
+export const vmKernelPackages: Readonly<Record<string, string>> = {
+  x64: 'linux-image-cloud-amd64',
+  arm64: 'linux-image-cloud-arm64',
+};
+
+/** Kernel modules that the first program of a VM loads, in order. The file systems are built in. */
+export const vmModules = [
+  'virtio_ring',
+  'virtio',
+  'virtio_mmio',
+  'virtio_blk',
+  'virtio_console',
+  'overlay',
+] as const;
+
+/** Folders of the packages that no program of a VM needs. Licences stay. */
+export const vmLeftOut = [
+  'boot',
+  'usr/lib/modules',
+  'usr/share/man',
+  'usr/share/info',
+  'usr/share/locale',
+  'usr/share/lintian',
+  'usr/share/i18n',
+  'usr/share/bug',
+  'var/lib/dpkg',
+  'var/cache',
+] as const;
+
+export interface VmPackage {
+  readonly name: string;
+  readonly version: string;
+  /** Bytes of the package's file. */
+  readonly sizeBytes: number;
+  /** Short names as its copyright file gives them (DEP-5); empty where it is not in that form. */
+  readonly licences: readonly string[];
+}
+
+/** The licences that a Debian copyright file names (https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/). */
+export function licencesOf(copyright: string): string[] {
+  if (
+    !/^Format:\s*https?:\/\/www\.debian\.org\/doc\/packaging-manuals\/copyright-format\//m.test(copyright)
+  ) {
+    return [];
+  }
+  const names = [...copyright.matchAll(/^License:[ \t]*(\S[^\n]*)$/gm)].map(([, name = '']) => name.trim());
+  return [...new Set(names)].sort();
+}
+
+/** Name and version of a package's file: `NAME_VERSION_ARCH.deb`, the version with `:` as `%3a`. */
+export function parsePackageFile(file: string): { name: string; version: string } | undefined {
+  const [, name, version] = /^([a-z0-9][a-z0-9.+-]+)_([^_/]+)_[a-z0-9]+\.deb$/.exec(file) ?? [];
+  if (name === undefined || version === undefined) return undefined;
+  try {
+    return { name, version: decodeURIComponent(version) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,166 @@
+import type { Socket } from 'node:net';
+import { Channel } from '../../../protocol/src/channel.ts';
+import type { RequestHandlers } from '../../../protocol/src/contract.ts';
+import { UserError } from '../../../protocol/src/errors.ts';
+import {
+  servedEvents,
+  servedProtocolVersion,
+  servedSide,
+  streamOpenings,
+} from '../../../protocol/src/servedRunner.ts';
+import { StdioTransport } from '../stdioTransport.ts';
+import { ByteReader } from '../files/byteReader.ts';
+import { serveBulk } from './serveBulk.ts';
+import type { ServedRunner } from './servedRunner.ts';
+
+type Handlers = RequestHandlers<(typeof servedSide)['requests']>;
+
+/** Reads how a stream begins and serves it as that. Settles when it has ended; anything that is not ours is closed. */
+export async function serveConnection(
+  socket: Socket,
+  runner: ServedRunner,
+  onProblem: (doing: string, error: unknown) => void,
+): Promise<void> {
+  socket.on('error', () => undefined);
+  try {
+    const opening = await readOpening(socket);
+    if (opening === streamOpenings.bulk) await serveBulk(socket, new ByteReader(socket), runner.store);
+    else if (opening === streamOpenings.control) {
+      await serveControl(socket, runner, onProblem);
+      return;
+    } else throw new Error('it does not begin like a stream of Sallyport');
+    socket.end();
+  } catch (error) {
+    onProblem('serve a connection', error);
+    socket.destroy();
+  }
+}
+
+/** The first line, its line feed included, with what follows put back. */
+function readOpening(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let held = Buffer.alloc(0);
+    const done = (act: () => void) => {
+      socket.off('readable', look).off('end', ended).off('close', ended);
+      clearTimeout(timer);
+      act();
+    };
+    const ended = () => done(() => reject(new Error('it ended before it began')));
+    const timer = setTimeout(() => done(() => reject(new Error('it did not begin in time'))), openingMs);
+    const look = () => {
+      for (let chunk = socket.read() as Buffer | null; chunk; chunk = socket.read() as Buffer | null) {
+        held = Buffer.concat([held, chunk]);
+        const end = held.indexOf(10);
+        if (end < 0 && held.length > longestOpening)
+          done(() => reject(new Error('it begins with something else')));
+        if (end < 0) continue;
+        done(() => {
+          if (held.length > end + 1) socket.unshift(held.subarray(end + 1));
+          resolve(held.toString('latin1', 0, end + 1));
+        });
+        return;
+      }
+    };
+    socket.on('readable', look).once('end', ended).once('close', ended);
+    look();
+  });
+}
+
+const openingMs = 30_000;
+const longestOpening = 64;
+
+async function serveControl(
+  socket: Socket,
+  runner: ServedRunner,
+  onProblem: (doing: string, error: unknown) => void,
+): Promise<void> {
+  const transport = new StdioTransport(socket, socket);
+  const gone = new AbortController();
+  let greeted: { readonly engine: string; readonly leaseSeconds: number } | undefined;
+  /** Who asks; also its heartbeat. */
+  const engine = () => {
+    if (!greeted) throw new UserError('bad-message', 'The runner was not greeted yet');
+    runner.leases.renew(greeted.engine, greeted.leaseSeconds);
+    return greeted.engine;
+  };
+  const follow = (jobId: string, afterSeq: number) =>
+    runner.jobs.follow(
+      jobId,
+      engine(),
+      afterSeq,
+      (seq, event) => channel.notify('job/event', { jobId, seq, event }),
+      transport,
+      gone.signal,
+    );
+  const handlers: Handlers = {
+    'runner/greet': async ({ protocol, engine: id, leaseSeconds }) => {
+      if (protocol !== servedProtocolVersion) throw incompatible(protocol);
+      greeted = { engine: id, leaseSeconds };
+      runner.leases.renew(id, leaseSeconds);
+      const { version, platform, node, isolation, interpreters } = await runner.greeting();
+      return {
+        protocol: servedProtocolVersion,
+        version,
+        instance: runner.instance(),
+        platform,
+        node,
+        isolation,
+        interpreters,
+        parallel: runner.parallel,
+        freeBytes: runner.freeBytes(),
+      };
+    },
+    'lease/renew': () => ({ leaseMs: runner.leases.left(engine()) }),
+    'runner/probe': () => (engine(), runner.probe()),
+    'blob/missing': ({ blobs }) => {
+      engine();
+      const missing = blobs.filter(({ digest, sizeBytes }) => runner.store.sizeOf(digest) !== sizeBytes);
+      return { missing: missing.map(({ digest }) => digest) };
+    },
+    'job/submit': async ({ job, afterSeq }) => {
+      const id = engine();
+      const missing = await runner.jobs.submit(job, id, greeted?.leaseSeconds ?? 1);
+      if (missing) return { kind: 'missing', blobs: [...missing] };
+      // After the answer, which says that there is something to hear.
+      setImmediate(() => {
+        if (!gone.signal.aborted) follow(job.jobId, afterSeq);
+      });
+      return { kind: 'accepted' };
+    },
+    'job/attach': ({ jobId, afterSeq }) => ({ state: follow(jobId, afterSeq) }),
+    'job/cancel': ({ jobId }) => ({ found: runner.jobs.cancel(jobId, engine()) }),
+    'job/forget': async ({ jobId }) => ({ found: await runner.jobs.forget(jobId, engine()) }),
+    'journal/list': () => {
+      const id = engine();
+      return runner.jobs.list(id, runner.leases.left(id));
+    },
+    'blob/clean': ({ keepBytes }) => (engine(), runner.clean(keepBytes)),
+  };
+  const closed = new Promise<void>((resolve) => {
+    gone.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  const channel: Channel<typeof servedSide, typeof servedEvents> = new Channel(transport, servedEvents, {
+    local: servedSide,
+    requestHandlers: handlers,
+    notificationHandlers: {},
+    onBadMessage: (method, problem) => onProblem(`understand ${method}`, problem),
+    onClose: () => {
+      gone.abort();
+      socket.destroy();
+    },
+  });
+  await closed;
+}
+
+function incompatible(theirs: number): UserError {
+  const older = theirs < servedProtocolVersion;
+  return new UserError(
+    'incompatible',
+    `The runner there speaks version ${servedProtocolVersion} of its language, this Sallyport version ${theirs}`,
+    {
+      remedy: older
+        ? 'Update Sallyport here; a newer one was used with this place.'
+        : 'The runner there is from an older Sallyport and ends when its last job has; try again then, or end those jobs with the Sallyport that started them.',
+    },
+  );
+}

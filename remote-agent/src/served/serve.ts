@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import type { RunnerOptions } from '../runner.ts';
+import { serveConnection } from './connection.ts';
+import { openRunnerHome } from './runnerHome.ts';
+import { ServedRunner } from './servedRunner.ts';
+import { listenAlone } from './soleSocket.ts';
+
+export interface ServeOptions {
+  /** Absolute. */
+  readonly home: string;
+  readonly runner: Omit<RunnerOptions, 'events' | 'flow'>;
+  readonly uid: number;
+  /** Jobs at once; absent means one for each processor. */
+  readonly parallel?: number | undefined;
+  /** Milliseconds without a connection or a job after which it ends. */
+  readonly idleMs: number;
+  /** Names this start of the runner where it is known only later, as in a VM that was stored. */
+  readonly instance?: () => string;
+}
+
+/**
+ * Serves a folder until nobody has needed it for a while or `stop` is aborted; settles then, with everything ended that
+ * ran. Rejects with `conflict` where another runner serves the folder, and where the journal can't be read.
+ */
+export async function serve(options: ServeOptions, stop: AbortSignal): Promise<void> {
+  const { onProblem } = options.runner;
+  const home = openRunnerHome(options.home, options.uid);
+  const connections = new Set<Promise<void>>();
+  let runner: ServedRunner | undefined;
+  const own = randomBytes(12).toString('hex');
+  let timer: NodeJS.Timeout | undefined;
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const look = () => {
+    clearTimeout(timer);
+    const isIdle = connections.size === 0 && runner?.jobs.live === 0;
+    if (isIdle) timer = setTimeout(end, options.idleMs);
+  };
+  const server = await listenAlone(home.path, (socket) => {
+    if (!runner) {
+      socket.destroy();
+      return;
+    }
+    const done = serveConnection(socket, runner, onProblem).finally(() => {
+      connections.delete(done);
+      look();
+    });
+    connections.add(done);
+    clearTimeout(timer);
+  });
+  stop.addEventListener('abort', end, { once: true });
+  try {
+    // In the same turn as the socket began to listen, so that no connection finds it without.
+    runner = new ServedRunner({
+      home,
+      runner: options.runner,
+      parallel: options.parallel ?? availableParallelism(),
+      instance: options.instance ?? (() => own),
+      wallClock: () => Date.now(),
+      onIdle: look,
+    });
+    look();
+    if (!stop.aborted) await ended;
+  } finally {
+    clearTimeout(timer);
+    server.close();
+    await runner?.dispose();
+  }
+}

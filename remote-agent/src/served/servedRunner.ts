@@ -1,0 +1,136 @@
+import { statfsSync } from 'node:fs';
+import type { ResultOf } from '../../../protocol/src/contract.ts';
+import { limits } from '../../../protocol/src/limits.ts';
+import { UserError } from '../../../protocol/src/errors.ts';
+import {
+  runnerProtocolVersion,
+  type IsolationReport,
+  type JobResult,
+  type JobSpec,
+  type runnerSide,
+} from '../../../protocol/src/runner.ts';
+import { createBlobStore, type BlobStore } from '../files/blobStore.ts';
+import { Runner, type RunnerOptions } from '../runner.ts';
+import { cleanBlobs } from './cleanBlobs.ts';
+import { Journal } from './journal.ts';
+import { Leases } from './leases.ts';
+import type { RunnerHome } from './runnerHome.ts';
+import { ServedJobs } from './servedJobs.ts';
+
+type Hello = ResultOf<(typeof runnerSide)['requests']['runner/hello']>;
+
+export interface ServedRunnerOptions {
+  readonly home: RunnerHome;
+  readonly runner: Omit<RunnerOptions, 'events' | 'flow'>;
+  readonly parallel: number;
+  /** Names this start of the runner. Asked anew each time: a stored VM learns it when it is started again. */
+  readonly instance: () => string;
+  /** Milliseconds since the epoch. */
+  readonly wallClock: () => number;
+  /** Called when no job runs or waits any more. */
+  readonly onIdle: () => void;
+}
+
+/** A runner with a memory: what it accepted survives the loss of connections, of engines, and of itself. */
+export class ServedRunner {
+  readonly instance: () => string;
+  readonly parallel: number;
+  readonly store: BlobStore;
+  readonly jobs: ServedJobs;
+  readonly leases: Leases;
+  readonly #home: RunnerHome;
+  readonly #journal: Journal;
+  readonly #runner: Runner;
+  readonly #wallClock: () => number;
+  readonly #greeting: Promise<Hello>;
+  #report: IsolationReport | undefined;
+
+  /** Reads the journal, probes, and goes on with what waits there. Throws `store-damaged`, `disk-full`. */
+  constructor(options: ServedRunnerOptions) {
+    const { home, runner, wallClock } = options;
+    this.instance = options.instance;
+    this.parallel = options.parallel;
+    this.#home = home;
+    this.#wallClock = wallClock;
+    this.#journal = new Journal(home.journal);
+    this.store = createBlobStore(home.blobs);
+    const started = new Runner({
+      ...runner,
+      flow: neverCongested,
+      events: {
+        starting: (jobId) => this.jobs.starting(jobId),
+        started: (jobId) => this.jobs.started(jobId),
+        log: (jobId, stream, text) => this.jobs.tell(jobId, { kind: 'log', stream, text }),
+        progress: (jobId, fraction, text) => this.jobs.tell(jobId, { kind: 'progress', fraction, text }),
+        egress: (record) => this.jobs.tell(record.jobId, { kind: 'egress', record }),
+      },
+    });
+    this.#runner = started;
+    this.jobs = new ServedJobs({
+      journal: this.#journal,
+      store: this.store,
+      eventsFolder: home.events,
+      machine: { run: (job, signal) => this.#run(job, signal) },
+      now: wallClock,
+      onProblem: runner.onProblem,
+      onIdle: options.onIdle,
+    });
+    this.leases = new Leases(runner.now, (engine) => this.jobs.expire(engine));
+    for (const [engine, leaseSeconds] of this.jobs.engines()) this.leases.renew(engine, leaseSeconds);
+    this.#greeting = this.#greet();
+    this.#greeting.catch((error: unknown) => runner.onProblem('probe', error));
+    void this.jobs.resume();
+  }
+
+  /** What it says of itself and of the machine; settles after the first probe. */
+  async greeting(): Promise<Hello> {
+    const hello = await this.#greeting;
+    return { ...hello, isolation: this.#report ?? hello.isolation };
+  }
+
+  async probe(): Promise<IsolationReport> {
+    await this.#greeting;
+    this.#report = await this.#runner.handlers['runner/probe']({}, new AbortController().signal);
+    return this.#report;
+  }
+
+  freeBytes(): number {
+    const { bavail, bsize } = statfsSync(this.#home.path);
+    return bavail * bsize;
+  }
+
+  clean(keepBytes: number): { removed: number; freedBytes: number } {
+    return cleanBlobs(this.store, this.jobs.neededBlobs(), keepBytes, this.#wallClock());
+  }
+
+  /** Ends every job, each with its end in the journal, and removes what was staged. */
+  async dispose(): Promise<void> {
+    this.leases.dispose();
+    this.jobs.stop();
+    await this.#runner.dispose();
+    this.#journal.close();
+  }
+
+  async #greet(): Promise<Hello> {
+    const { blobs, scratch } = this.#home;
+    const signal = new AbortController().signal;
+    const hello = await this.#runner.handlers['runner/hello'](
+      { protocol: runnerProtocolVersion, blobs, scratch, maxJobs: this.parallel },
+      signal,
+    );
+    await this.#runner.handlers['runner/sweep']({}, signal);
+    this.clean(limits.blobStoreBytes);
+    return hello;
+  }
+
+  async #run(job: JobSpec, signal: AbortSignal): Promise<JobResult> {
+    await this.#greeting;
+    if (job.access.hostFolders.length > 0 || job.access.projectRoot !== undefined) {
+      throw new UserError('unsafe-path', 'Folders of another machine can’t be shown to a card here');
+    }
+    return this.#runner.handlers['job/run'](job, signal);
+  }
+}
+
+/** Events go to a file first; whoever reads it there waits on its own. */
+const neverCongested = { isCongested: false, whenClear: () => Promise.resolve() };

@@ -1,0 +1,104 @@
+import type { PlaceView } from '../../protocol/src/places.ts';
+import type { JobResult } from '../../protocol/src/runner.ts';
+import { createBlobStore, type BlobStore } from '../../remote-agent/src/files/blobStore.ts';
+import type { CardJob, JobEvents } from '../../language-server/src/runners/cardRunner.ts';
+import type { PlaceRunner } from '../../language-server/src/runners/places/placeRunner.ts';
+import type { RemoteJob, RemoteJobs } from '../../language-server/src/runners/places/remoteJobs.ts';
+import {
+  createRemoteRunner,
+  remoteTimes,
+  type RemoteTimes,
+} from '../../language-server/src/runners/places/remoteRunner.ts';
+import type { RunnerTransport } from '../../language-server/src/runners/places/runnerTransport.ts';
+
+/** What an engine remembers of jobs elsewhere, in memory: it outlives the engine that a test kills. */
+export class RememberedJobs implements RemoteJobs {
+  readonly rows = new Map<string, { place: string } & RemoteJob>();
+  readonly adopted: { jobId: string; result: JobResult | undefined; log: string }[] = [];
+
+  send(place: string, job: CardJob): void {
+    const outputLimitBytes = job.limits.outputMB * 1024 * 1024;
+    this.rows.set(job.jobId, { place, jobId: job.jobId, state: 'sent', cancelled: false, outputLimitBytes });
+  }
+  cancel(jobId: string): void {
+    const row = this.rows.get(jobId);
+    if (row) this.rows.set(jobId, { ...row, cancelled: true });
+  }
+  remove(jobId: string): void {
+    this.rows.delete(jobId);
+  }
+  left(place: string): RemoteJob[] {
+    return [...this.rows.values()].filter((row) => row.place === place);
+  }
+  knows(jobId: string): boolean {
+    return this.rows.has(jobId);
+  }
+  adopt(jobId: string, result: JobResult | undefined, log: readonly { text: string }[]): void {
+    this.adopted.push({ jobId, result, log: log.map(({ text }) => text).join('') });
+  }
+}
+
+/** Short times for tests that wait for what takes long in life. */
+export const quickTimes: RemoteTimes = {
+  ...remoteTimes,
+  heartbeatMs: 200,
+  retryMs: 20,
+  longestRetryMs: 100,
+  cancelMs: 300,
+};
+
+export interface TestPlace {
+  readonly runner: PlaceRunner;
+  readonly blobs: BlobStore;
+  readonly jobs: RememberedJobs;
+  readonly views: PlaceView[];
+  readonly problems: string[];
+}
+
+export function openPlace(
+  transport: RunnerTransport,
+  blobsFolder: string,
+  more: { jobs?: RememberedJobs; times?: RemoteTimes; engine?: string } = {},
+): TestPlace {
+  const blobs = createBlobStore(blobsFolder);
+  const jobs = more.jobs ?? new RememberedJobs();
+  const views: PlaceView[] = [];
+  const problems: string[] = [];
+  const runner = createRemoteRunner({
+    transport,
+    blobs,
+    engine: more.engine ?? 'engine-of-tests',
+    jobs,
+    times: more.times ?? quickTimes,
+    now: () => performance.now(),
+    setTimer: (run, ms) => {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
+    onChange: (view) => views.push(view),
+    onProblem: (problem) => problems.push(problem),
+  });
+  return { runner, blobs, jobs, views, problems };
+}
+
+/** All that a job told. */
+export class Heard implements JobEvents {
+  stdout = '';
+  stderr = '';
+  starts = 0;
+  readonly progressTexts: string[] = [];
+  readonly records: unknown[] = [];
+
+  started(): void {
+    this.starts += 1;
+  }
+  log(stream: 'stdout' | 'stderr', text: string): void {
+    this[stream] += text;
+  }
+  progress(_fraction: number, text: string): void {
+    this.progressTexts.push(text);
+  }
+  egress(record: unknown): void {
+    this.records.push(record);
+  }
+}
