@@ -2,7 +2,8 @@ import * as z from 'zod/mini';
 import type { EgressRecord } from '../../../../protocol/src/runner.ts';
 import { EgressError, type EgressNetwork } from '../../../../remote-agent/src/egressDial.ts';
 import { htmlText } from '../net/htmlText.ts';
-import { fetchPublic, parseAddress, type PublicAnswer } from '../net/publicFetch.ts';
+import { fetchPublic, parseAddress } from '../net/publicFetch.ts';
+import type { WebAnswer } from '../../net/exchange.ts';
 import { about, defineTool, thing } from './defineTool.ts';
 import type { CallContext, Tool } from './tool.ts';
 
@@ -80,7 +81,7 @@ export function createNetTools(deps: NetToolDeps): readonly Tool[] {
   ];
 }
 
-function tell(url: string, answer: PublicAnswer, border: string): string {
+function tell(url: string, answer: WebAnswer, border: string): string {
   const { status, statusText, headers } = answer;
   const location = headers.location;
   if (redirects.has(status) && location !== undefined) {
