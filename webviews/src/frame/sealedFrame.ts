@@ -3,16 +3,12 @@ import { errorMessage } from '../../../protocol/src/errors.ts';
 import {
   viewFrame,
   viewHost,
+  viewLimits,
   type PictureFormat,
   type ViewKind,
   type ViewTheme,
 } from '../../../protocol/src/webview.ts';
-import { frameDocument, framePolicy } from './frameDocument.ts';
-import { portTransport } from './portTransport.ts';
-import { trustedFrameMarkup } from './trustedFrameMarkup.ts';
-
-/** Why a frame was taken down. */
-export type ClosedReason = 'network-open' | 'silent' | 'flood' | 'left';
+import { FrameBox, type ClosedReason } from './frameBox.ts';
 
 /** Where a frame stands. A `hung` one comes back to `drawn` when it answers. */
 export type FrameState =
@@ -39,39 +35,35 @@ export interface SealedFrameOptions {
 /** To prove itself closed, and then to draw. */
 const openingMs = 20_000;
 const drawingMs = 60_000;
-const messagesPerSecond = 400;
 
 /**
- * One view in an opaque frame. The frame has no origin, no network and no way to the shell but one port; what it sends
- * is parsed and can only change the state of this object. A frame that floods, leaves or is not closed is removed.
- * Whoever creates it disposes it.
+ * One view in an opaque frame. What the frame sends is parsed and can only change the state of this object. Whoever
+ * creates it disposes it.
  */
 export class SealedFrame {
   readonly #options: SealedFrameOptions;
-  readonly #element: HTMLIFrameElement;
+  readonly #box: FrameBox;
   #channel: Channel<typeof viewHost, typeof viewFrame> | undefined;
   #state: FrameState = { kind: 'opening' };
   #heightPx = 0;
-  #timer: number | undefined;
   #pinging = false;
   #isAsked = false;
 
   constructor(container: HTMLElement, options: SealedFrameOptions) {
     this.#options = options;
-    const element = container.ownerDocument.createElement('iframe');
-    element.title = options.title;
-    element.setAttribute('sandbox', 'allow-scripts');
-    element.setAttribute('csp', framePolicy);
-    element.setAttribute('referrerpolicy', 'no-referrer');
-    element.srcdoc = trustedFrameMarkup(frameDocument(options.frameScript));
-    element.addEventListener('load', () => this.#handOver(), { once: true });
-    element.addEventListener('pointerenter', () => void this.ping());
-    element.addEventListener('focus', () => void this.ping());
-    // The shell's policy stops a frame that navigates. The report does not say which frame, so every open one goes.
-    document.addEventListener('securitypolicyviolation', this.#onViolation);
-    this.#element = element;
-    this.#closeAfter(openingMs);
-    container.append(element);
+    this.#box = new FrameBox(container, {
+      frameScript: options.frameScript,
+      title: options.title,
+      openingMs,
+      messagesPerSecond: 400,
+      messageCharacters: viewLimits.pictureBase64 + 1000,
+      onLoaded: (transport) => this.#connect(transport),
+      onClosed: (reason, detail) => {
+        this.#disconnect();
+        this.#enter({ kind: 'closed', reason, detail });
+      },
+    });
+    this.#box.onAttention(() => void this.ping());
   }
 
   /** The picture as it is drawn now, base64. Rejects with `UserError`. */
@@ -101,59 +93,41 @@ export class SealedFrame {
   /** Removes the frame, hung or not. No state follows. */
   dispose(): void {
     this.#state = { kind: 'closed', reason: 'left', detail: '' };
-    this.#takeDown();
+    this.#disconnect();
+    this.#box.dispose();
   }
 
-  #closeAfter(ms: number): void {
-    window.clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(() => this.#close('silent', ''), ms);
-  }
-
-  #takeDown(): void {
-    window.clearTimeout(this.#timer);
-    document.removeEventListener('securitypolicyviolation', this.#onViolation);
+  /** What waits for the frame is told that it is gone. */
+  #disconnect(): void {
     const channel = this.#channel;
     this.#channel = undefined;
     channel?.close();
-    this.#element.remove();
   }
-
-  readonly #onViolation = (event: SecurityPolicyViolationEvent): void => {
-    if (event.effectiveDirective === 'frame-src') this.#close('left', '');
-  };
 
   #isShown(): boolean {
     return this.#state.kind === 'drawn' || this.#state.kind === 'hung';
   }
 
-  #handOver(): void {
-    const target = this.#element.contentWindow;
-    if (!target) return;
-    const { port1, port2 } = new MessageChannel();
-    this.#channel = new Channel(this.#bounded(portTransport(port1)), viewFrame, {
+  #connect(transport: Transport): void {
+    this.#channel = new Channel(transport, viewFrame, {
       local: viewHost,
       requestHandlers: {},
       notificationHandlers: {
         'view/ready': ({ netClosed, problem }) => {
           if (netClosed) this.#show();
-          else this.#close('network-open', problem);
+          else this.#box.close('network-open', problem);
         },
         'view/drawn': ({ heightPx }) => {
-          window.clearTimeout(this.#timer);
+          this.#box.settle();
           this.#heightPx = heightPx;
           this.#enter({ kind: 'drawn', heightPx });
         },
         'view/failed': ({ message }) => {
-          window.clearTimeout(this.#timer);
+          this.#box.settle();
           this.#enter({ kind: 'failed', message });
         },
       },
-      onClose: () => {
-        if (this.#channel) this.#close('left', '');
-      },
     });
-    // An opaque origin has no name to aim at; the port is what makes the message private.
-    target.postMessage('sallyport/port', '*', [port2]);
   }
 
   /** Once: a frame cannot ask for its content again. */
@@ -161,7 +135,7 @@ export class SealedFrame {
     const { kind, text, library, theme } = this.#options;
     if (this.#state.kind !== 'opening' || !this.#channel || this.#isAsked) return;
     this.#isAsked = true;
-    this.#closeAfter(drawingMs);
+    this.#box.closeAfter(drawingMs);
     try {
       if (library !== undefined) {
         const bytes = new TextEncoder().encode(library).buffer;
@@ -171,30 +145,6 @@ export class SealedFrame {
     } catch (error) {
       this.#enter({ kind: 'failed', message: errorMessage(error) });
     }
-  }
-
-  #bounded(transport: Transport): Transport {
-    let windowStart = 0;
-    let count = 0;
-    return {
-      ...transport,
-      start: (onMessage, onClose) =>
-        transport.start((message) => {
-          const now = performance.now();
-          if (now - windowStart > 1000) {
-            windowStart = now;
-            count = 0;
-          }
-          if (++count > messagesPerSecond) this.#close('flood', '');
-          else onMessage(message);
-        }, onClose),
-    };
-  }
-
-  #close(reason: ClosedReason, detail: string): void {
-    if (this.#state.kind === 'closed') return;
-    this.#takeDown();
-    this.#enter({ kind: 'closed', reason, detail });
   }
 
   #enter(state: FrameState): void {

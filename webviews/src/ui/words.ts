@@ -1,5 +1,5 @@
 import type { CardState, RunState } from '../../../protocol/src/engine.ts';
-import type { ClosedReason } from '../frame/sealedFrame.ts';
+import type { ClosedReason } from '../frame/frameBox.ts';
 
 /**
  * Every text that a webview shows, in one place. Names, paths and messages of cards are passed in and shown as text
@@ -136,6 +136,7 @@ export const words = {
       silent: 'Closed, because it did not answer in time',
       flood: 'Closed, because it sent too many messages',
       left: 'Closed, because it tried to leave its frame',
+      gone: 'Closed, because it stopped working',
     } satisfies Record<ClosedReason, string>,
     closedByYou: 'Closed.',
   },
