@@ -4,10 +4,16 @@ import type { Duplex } from 'node:stream';
 import type { EgressRecord } from '../../protocol/src/runner.ts';
 import { dial, EgressError, systemNetwork, type EgressNetwork } from './egressDial.ts';
 import { Exchange } from './egressExchange.ts';
-import { headerFault, parseAbsoluteForm } from './egressHeaders.ts';
-import { headerBytes, plainText, relay, tunnel } from './egressRelay.ts';
-import { findRule, parseRules, parseTarget, type Target } from './egressRules.ts';
+import { closedAddress } from './egressAddresses.ts';
+import { endToEndHeaders, headerFault, parseAbsoluteForm, parseOriginForm } from './egressHeaders.ts';
+import { authorityOf, headerBytes, plainText, relay, tunnel } from './egressRelay.ts';
+import { findRule, parseRules, parseTarget, type HostRule, type Target } from './egressRules.ts';
+import { createTerminator, type OpenedTunnel } from './egressTerminate.ts';
 import { showName } from './files/treePath.ts';
+import { inject, injectionsFor, type WrittenRequest } from './vault/inject.ts';
+import type { JobAuthority } from './vault/jobAuthority.ts';
+import type { Injection, JobValues } from './vault/jobValues.ts';
+import { systemTrust, type Trust } from './vault/trust.ts';
 
 export interface EgressOptions {
   readonly jobId: string;
@@ -19,6 +25,15 @@ export interface EgressOptions {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
   readonly bounds?: Partial<EgressBounds>;
+  /** What is put into requests, with the authority that the card accepts for the hosts that get it. */
+  readonly vault?: EgressVault;
+}
+
+export interface EgressVault {
+  readonly values: Pick<JobValues, 'injections' | 'scrubber'>;
+  readonly authority: JobAuthority;
+  /** What the real servers are checked against; absent for what this machine trusts. */
+  readonly trust?: () => Trust;
 }
 
 export interface EgressBounds {
@@ -38,7 +53,11 @@ export interface EgressBounds {
  * namespace. It takes CONNECT and plain absolute-form requests, and looks at each of them anew: a redirect is the
  * client's next request. What may be reached is decided in `egressRules.ts`.
  *
- * What it can't see: inside a CONNECT tunnel the bytes are the card's own, so a listed host that serves other names
+ * For hosts that a vault value goes to, a tunnel ends here (`egressTerminate.ts`): each request in it is read, the value
+ * is put in, the real server is verified, and the value is taken out of what it answers. Over plain HTTP that happens only
+ * on loopback.
+ *
+ * What it can't see: inside any other CONNECT tunnel the bytes are the card's own, so a listed host that serves other names
  * (a shared front end, a proxy, a WebSocket service) can be asked for those. Listing a host trusts that host.
  */
 export interface EgressProxy {
@@ -61,6 +80,7 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
   const rules = parseRules(options.hosts);
   const bounds = { ...defaultBounds, ...options.bounds };
   const network = options.network ?? systemNetwork;
+  const { vault } = options;
   const ended = new AbortController();
   const sockets = new Set<Duplex>();
   const exchanges = new Set<Exchange>();
@@ -84,12 +104,12 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
     return exchange;
   };
 
-  /** Decides and connects; fills the record in on the way. Throws `EgressError`. */
-  const open = async (
+  /** Decides; fills the record in on the way. Throws `EgressError`. */
+  const decide = (
     exchange: Exchange,
     request: IncomingMessage,
     target: Target | undefined,
-  ): Promise<Socket> => {
+  ): { target: Target; rule: HostRule } => {
     if (exchange.ordinal >= bounds.requests) {
       const text = `${bounds.requests} requests were made; this and all further ones are refused`;
       throw new EgressError('refused', text);
@@ -107,13 +127,34 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
     const rule = findRule(rules, target);
     if (!rule) throw new EgressError('refused', noRule(options.hosts));
     exchange.rule = rule;
+    return { target, rule };
+  };
+
+  const connect = async (target: Target, rule: HostRule): Promise<Socket> => {
     const socket = keep(
       await dial(target, rule, network, { signal: ended.signal, timeoutMs: bounds.dialMs }),
     );
-    exchange.connected(socket);
     if (ended.signal.aborted) throw new EgressError('failed', 'the job ended');
     socket.setTimeout(bounds.idleMs, () => socket.destroy());
     return socket;
+  };
+
+  /** Decides and connects. */
+  const open = async (
+    exchange: Exchange,
+    request: IncomingMessage,
+    asked: Target | undefined,
+  ): Promise<Socket> => {
+    const { target, rule } = decide(exchange, request, asked);
+    const socket = await connect(target, rule);
+    exchange.connected(socket);
+    return socket;
+  };
+
+  const answerFailure = (exchange: Exchange, response: ServerResponse, error: unknown): void => {
+    const { status, text } = exchange.fail(error);
+    if (response.headersSent) response.destroy();
+    else response.writeHead(status, plainText(text)).end(text);
   };
 
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -122,12 +163,45 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
     try {
       const asked = parseAbsoluteForm(request.url ?? '');
       const upstream = await open(exchange, request, asked?.target);
-      if (response.destroyed || !asked) upstream.destroy();
-      else await relay(request, response, upstream, asked);
+      if (response.destroyed || !asked) {
+        upstream.destroy();
+        return;
+      }
+      const { target } = asked;
+      const written = { path: asked.path, headers: endToEndHeaders(request.rawHeaders) };
+      const injections = isLoopback(target) ? injectionsFor(vault?.values.injections ?? [], target) : [];
+      await relay(request, response, {
+        written: put(exchange, request, written, injections),
+        authority: authorityOf(target, 80),
+        connection: { createConnection: () => upstream },
+        ...(injections.length > 0 && vault && { scrubber: vault.values.scrubber }),
+      });
     } catch (error) {
-      const { status, text } = exchange.fail(error);
-      if (response.headersSent) response.destroy();
-      else response.writeHead(status, plainText(text)).end(text);
+      answerFailure(exchange, response, error);
+    }
+  };
+
+  /** A request inside a tunnel that ends here. */
+  const onInnerRequest = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    opened: OpenedTunnel,
+  ): Promise<void> => {
+    const exchange = begin(request.method ?? '');
+    response.on('close', () => exchange.end());
+    try {
+      const path = parseOriginForm(request.url ?? '');
+      const { target } = decide(exchange, request, path === undefined ? undefined : opened.target);
+      const written = { path: path ?? '/', headers: endToEndHeaders(request.rawHeaders) };
+      await relay(request, response, {
+        written: put(exchange, request, written, opened.injections),
+        authority: authorityOf(target, 443),
+        connection: { agent: opened.agent },
+        onSocket: (socket) => exchange.connected(socket),
+        ...(vault && { scrubber: vault.values.scrubber }),
+      });
+    } catch (error) {
+      answerFailure(exchange, response, error);
     }
   };
 
@@ -135,14 +209,40 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
     const exchange = begin('CONNECT');
     keep(client).on('close', () => exchange.end());
     try {
-      const upstream = await open(exchange, request, parseTarget(request.url ?? ''));
-      tunnel(client, upstream, head);
+      const asked = parseTarget(request.url ?? '');
+      const injections = asked && vault ? injectionsFor(vault.values.injections, asked) : [];
+      if (terminator && injections.length > 0) {
+        const decided = decide(exchange, request, asked);
+        exchange.note('; opened here for a vault value');
+        exchange.opened();
+        terminator.open(client, head, { ...decided, injections });
+        return;
+      }
+      tunnel(client, await open(exchange, request, asked), head);
     } catch (error) {
       const { status, text } = exchange.fail(error);
       const headers = Object.entries(plainText(text)).map(([name, value]) => `${name}: ${value}\r\n`);
       client.end(`HTTP/1.1 ${status} Refused\r\n${headers.join('')}\r\n${text}`);
     }
   };
+
+  const terminator =
+    vault &&
+    createTerminator({
+      authority: vault.authority,
+      trust: vault.trust ?? systemTrust,
+      handshakeMs: Math.max(bounds.headersMs, bounds.dialMs),
+      idleMs: bounds.idleMs,
+      dial: connect,
+      keep,
+      onRequest: (request, response, opened) => void onInnerRequest(request, response, opened),
+      onMalformed: ({ target, rule }, code) => {
+        const exchange = begin('?');
+        exchange.target = target;
+        exchange.rule = rule;
+        exchange.fail(new EgressError('refused', `not a well-formed HTTP request (${code})`));
+      },
+    });
 
   const server = createServer(
     {
@@ -185,11 +285,30 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
       ended.abort(new Error('the job ended'));
       const closed = new Promise<void>((settle) => server.close(() => settle()));
       server.closeAllConnections();
+      terminator?.close();
       for (const socket of sockets) socket.destroy();
       for (const exchange of exchanges) exchange.end();
       await closed;
     },
   };
+}
+
+/** Puts the values in and says so in the record. Throws `EgressError` for a request that would have them sent back. */
+function put(
+  exchange: Exchange,
+  request: IncomingMessage,
+  written: WrittenRequest,
+  injections: readonly Injection[],
+): WrittenRequest {
+  if (injections.length === 0) return written;
+  if (request.method === 'TRACE') throw new EgressError('refused', 'TRACE would have the value sent back');
+  exchange.note(`; put in: ${injections.map(({ label }) => label).join(', ')}`);
+  return inject(written, injections);
+}
+
+/** Plain HTTP carries a value only where nobody but this machine hears it. */
+function isLoopback({ host, isAddress }: Target): boolean {
+  return isAddress ? closedAddress(host) === 'loopback' : host === 'localhost';
 }
 
 function noRule(hosts: readonly string[]): string {

@@ -14,9 +14,13 @@ export class Exchange {
   target: Target | undefined;
   rule: HostRule | undefined;
   #upstream: Socket | undefined;
+  /** What went over the connection before this request. */
+  #before = { sent: 0, received: 0 };
+  #note = '';
   #address: string | undefined;
   #refusal: EgressError | undefined;
   #over = false;
+  #isOpened = false;
   readonly #start: RecordStart;
   readonly #deliver: (record: EgressRecord) => void;
 
@@ -29,8 +33,20 @@ export class Exchange {
   /** Notes the connection that the rule let through; it is closed where the request fails after that. */
   connected(upstream: Socket): void {
     this.#upstream = upstream;
+    this.#before = { sent: upstream.bytesWritten, received: upstream.bytesRead };
     // A closed socket no longer knows where it was connected to.
     this.#address = upstream.remoteAddress;
+  }
+
+  /** What the proxy did besides letting it through, for the record. */
+  note(text: string): void {
+    this.#note = text;
+  }
+
+  /** Ends the record of a tunnel whose requests have records of their own. */
+  opened(): void {
+    this.#isOpened = true;
+    this.end();
   }
 
   /** Ends a request that did not get through and says what to answer. */
@@ -50,15 +66,17 @@ export class Exchange {
     this.#over = true;
     const { target, rule } = this;
     const upstream = this.#upstream;
+    const isThrough = upstream !== undefined || this.#isOpened;
+    const passed = isThrough && rule ? `rule ${rule.text}${this.#note}` : 'the card gave it up';
     this.#deliver({
       ...this.#start,
       host: target?.host ?? '',
       port: target?.port ?? 0,
       ...(this.#address !== undefined && { address: this.#address }),
-      verdict: this.#refusal?.verdict ?? (upstream ? 'allowed' : 'failed'),
-      reason: this.#refusal?.message ?? (upstream && rule ? `rule ${rule.text}` : 'the card gave it up'),
-      sentBytes: upstream?.bytesWritten ?? 0,
-      receivedBytes: upstream?.bytesRead ?? 0,
+      verdict: this.#refusal?.verdict ?? (isThrough ? 'allowed' : 'failed'),
+      reason: this.#refusal?.message ?? passed,
+      sentBytes: Math.max(0, (upstream?.bytesWritten ?? 0) - this.#before.sent),
+      receivedBytes: Math.max(0, (upstream?.bytesRead ?? 0) - this.#before.received),
     });
   }
 }

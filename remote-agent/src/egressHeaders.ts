@@ -32,6 +32,11 @@ export function parseAbsoluteForm(url: string): AbsoluteForm | undefined {
   return { target, path: rest.startsWith('?') ? `/${rest}` : rest };
 }
 
+/** The path and query of a request inside a tunnel (RFC 9112 §3.2.1); undefined for every other form. */
+export function parseOriginForm(url: string): string | undefined {
+  return /^\/[\x21\x22\x24-\x7e]*$/.test(url) ? url : undefined;
+}
+
 /**
  * What makes a request unsafe to pass on, in words, or undefined: a `Host` that is not the target, two lengths, a
  * length beside chunks, another transfer encoding, or a wish for another protocol. `Host` may be missing where the

@@ -1,59 +1,120 @@
-import { request as startRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  request as startRequest,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Scrubber } from '../../protocol/src/scrub/scrubber.ts';
 import { EgressError } from './egressDial.ts';
-import { endToEndHeaders, type AbsoluteForm } from './egressHeaders.ts';
+import { endToEndHeaders } from './egressHeaders.ts';
 import type { Target } from './egressRules.ts';
+import type { WrittenRequest } from './vault/inject.ts';
+import { createScrubTransform } from './vault/scrubTransform.ts';
 
 /** Longest headers of a request and of an answer. */
 export const headerBytes = 32 * 1024;
 
-/** Passes one plain request on and its answer back. Rejects where no answer came. */
-export function relay(
-  request: IncomingMessage,
-  response: ServerResponse,
-  upstream: Socket,
-  { target, path }: AbsoluteForm,
-): Promise<void> {
+export interface Forward {
+  /** Path and end-to-end headers as they go out. */
+  readonly written: WrittenRequest;
+  /** The value of `Host`. */
+  readonly authority: string;
+  /** The connection: `createConnection` for one that ends with the answer, `agent` for one that is used again. */
+  readonly connection: Pick<RequestOptions, 'createConnection' | 'agent'>;
+  /** What must not come back; absent where nothing was put in. */
+  readonly scrubber?: Scrubber;
+  readonly onSocket?: (socket: Socket) => void;
+}
+
+/** Passes one request on and its answer back. Rejects where no answer came that can be passed on. */
+export function relay(request: IncomingMessage, response: ServerResponse, forward: Forward): Promise<void> {
   return new Promise((settle, reject) => {
-    const forward = startRequest({
-      createConnection: () => upstream,
+    const { written, connection, onSocket } = forward;
+    const outgoing = startRequest({
+      ...connection,
       method: request.method ?? 'GET',
-      path,
+      path: written.path,
       setHost: false,
       maxHeaderSize: headerBytes,
       insecureHTTPParser: false,
     });
-    for (const [name, value] of endToEndHeaders(request.rawHeaders)) forward.appendHeader(name, value);
+    for (const [name, value] of written.headers) outgoing.appendHeader(name, value);
     // Without its framing, a body would be read as the next request.
-    if (request.headers['transfer-encoding'] !== undefined) forward.setHeader('Transfer-Encoding', 'chunked');
-    forward.setHeader('Host', authorityOf(target));
-    forward.setHeader('Connection', 'close');
+    if (request.headers['transfer-encoding'] !== undefined)
+      outgoing.setHeader('Transfer-Encoding', 'chunked');
+    outgoing.setHeader('Host', forward.authority);
+    if (connection.agent === undefined) outgoing.setHeader('Connection', 'close');
     let answered = false;
-    forward.on('error', reject);
+    outgoing.on('error', reject);
     // Such as an answer that wants another protocol.
-    forward.on('close', () => {
+    outgoing.on('close', () => {
       if (!answered) reject(new EgressError('failed', 'the far side gave no answer that can be passed on'));
     });
+    if (onSocket) outgoing.on('socket', onSocket);
     response.on('close', () => {
-      upstream.destroy();
+      if (connection.agent === undefined || !response.writableFinished) outgoing.destroy();
       settle();
     });
-    forward.on('response', (answer) => {
+    outgoing.on('response', (answer) => {
       answered = true;
       try {
-        const headers = endToEndHeaders(answer.rawHeaders).flat();
-        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers);
+        passBack(request, response, answer, forward.scrubber);
       } catch (error) {
+        outgoing.destroy();
         reject(error instanceof Error ? error : new Error(String(error)));
-        return;
       }
-      answer.on('error', () => response.destroy());
-      answer.pipe(response);
     });
-    request.on('error', () => upstream.destroy());
-    request.pipe(forward);
+    sendBody(request, outgoing);
   });
+}
+
+function sendBody(request: IncomingMessage, outgoing: ClientRequest): void {
+  request.on('error', () => outgoing.destroy());
+  request.pipe(outgoing);
+}
+
+/** Throws where the head can't be passed on, or where the body is in a form that can't be looked through. */
+function passBack(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: IncomingMessage,
+  scrubber: Scrubber | undefined,
+): void {
+  const headers = endToEndHeaders(answer.rawHeaders);
+  const status = answer.statusCode ?? 502;
+  answer.on('error', () => response.destroy());
+  if (!scrubber) {
+    response.writeHead(status, answer.statusMessage, headers.flat());
+    answer.pipe(response);
+    return;
+  }
+  const hasBody = request.method !== 'HEAD' && status !== 204 && status !== 304;
+  const encoding = headers
+    .filter(([name]) => name.toLowerCase() === 'content-encoding')
+    .map(([, value]) => value);
+  if (hasBody && encoding.some((each) => !/^(identity)?$/i.test(each.trim()))) {
+    throw new EgressError(
+      'refused',
+      `the answer is encoded (${encoding.join(', ').slice(0, 80)}) although that was not asked for; it can’t be looked through for the value`,
+    );
+  }
+  const kept = headers
+    // What is taken out changes the length.
+    .filter(([name]) => !(hasBody && name.toLowerCase() === 'content-length'))
+    .map(([name, value]) => [latin1Scrubbed(name, scrubber), latin1Scrubbed(value, scrubber)]);
+  response.writeHead(status, latin1Scrubbed(answer.statusMessage ?? '', scrubber), kept.flat());
+  answer
+    .pipe(createScrubTransform(scrubber))
+    .on('error', () => response.destroy())
+    .pipe(response);
+}
+
+/** Node reads and writes the bytes of a head as Latin-1. */
+function latin1Scrubbed(text: string, scrubber: Scrubber): string {
+  return Buffer.from(scrubber.bytes(Buffer.from(text, 'latin1'))).toString('latin1');
 }
 
 /** Joins the two ends of a tunnel until both are done; either end breaking ends both. */
@@ -64,11 +125,14 @@ export function tunnel(client: Duplex, upstream: Socket, head: Buffer): void {
     upstream.destroy();
     return;
   }
-  client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+  client.write(established);
   if (head.length > 0) upstream.write(head);
   client.pipe(upstream);
   upstream.pipe(client);
 }
+
+/** The answer to a CONNECT that is let through. */
+export const established = 'HTTP/1.1 200 Connection established\r\n\r\n';
 
 /** The headers of an answer of the proxy's own, which is the last one of its connection. */
 export function plainText(text: string): Record<string, string | number> {
@@ -79,6 +143,7 @@ export function plainText(text: string): Record<string, string | number> {
   };
 }
 
-function authorityOf({ host, port }: Target): string {
-  return `${host.includes(':') ? `[${host}]` : host}${port === 80 ? '' : `:${port}`}`;
+/** The value of `Host` for a target; the scheme's own port is left out. */
+export function authorityOf({ host, port }: Target, defaultPort: 80 | 443): string {
+  return `${host.includes(':') ? `[${host}]` : host}${port === defaultPort ? '' : `:${port}`}`;
 }

@@ -127,8 +127,11 @@ function generalName(host: string): Buffer {
 /** The bytes of an address in canonical form. */
 function addressBytes(address: string): Buffer {
   if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number));
-  const [head = '', tail] = address.replace(/[0-9.]+$/, (last) => (last.includes('.') ? asGroups(last) : last)).split('::');
-  const groups = (text: string) => (text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16)));
+  const [head = '', tail] = address
+    .replace(/[0-9.]+$/, (last) => (last.includes('.') ? asGroups(last) : last))
+    .split('::');
+  const groups = (text: string) =>
+    text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
   const before = groups(head);
   const after = tail === undefined ? [] : groups(tail);
   const all = [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after];

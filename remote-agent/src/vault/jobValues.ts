@@ -52,7 +52,8 @@ export function openJobValues(
     const value = bytes.toString('utf8');
     bytes.fill(0);
     const fault = valueFault(use, value);
-    if (fault !== undefined) throw new UserError('bad-message', `The value ${label} ${fault}`, { item, field });
+    if (fault !== undefined)
+      throw new UserError('bad-message', `The value ${label} ${fault}`, { item, field });
     values.add(value);
     switch (use.kind) {
       case 'env':
@@ -89,6 +90,7 @@ function valueFault(use: VaultUse, value: string): string | undefined {
 /** A host without a port is its TLS port: a value goes nowhere else by itself. */
 function targetOf(host: string): Target {
   const target = parseTarget(host, 443);
-  if (!target) throw new UserError('bad-message', `Not a host that a value can be sent to: ${host}`, { host });
+  if (!target)
+    throw new UserError('bad-message', `Not a host that a value can be sent to: ${host}`, { host });
   return target;
 }

@@ -1,0 +1,155 @@
+import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isIP, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls, TLSSocket, type TLSSocketOptions } from 'node:tls';
+import { errorMessage } from '../../protocol/src/errors.ts';
+import { EgressError } from './egressDial.ts';
+import { established, headerBytes } from './egressRelay.ts';
+import type { HostRule, Target } from './egressRules.ts';
+import type { Injection } from './vault/jobValues.ts';
+import type { JobAuthority } from './vault/jobAuthority.ts';
+import type { Trust } from './vault/trust.ts';
+
+/** A tunnel to a host that values are put in for: its TLS ends here, and each request in it is looked at. */
+export interface OpenedTunnel {
+  readonly target: Target;
+  readonly rule: HostRule;
+  readonly injections: readonly Injection[];
+  /** The connection to the real server, checked anew whenever one is made, used for one request at a time. */
+  readonly agent: Agent;
+}
+
+export interface TerminateOptions {
+  readonly authority: JobAuthority;
+  readonly trust: () => Trust;
+  readonly handshakeMs: number;
+  readonly idleMs: number;
+  /** Connects to the target by the rule and its addresses. */
+  readonly dial: (target: Target, rule: HostRule) => Promise<Socket>;
+  readonly keep: <T extends Socket | Duplex>(socket: T) => T;
+  /** Told of what is no request, with the parser's code; its connection is closed. */
+  readonly onMalformed: (tunnel: OpenedTunnel, code: string) => void;
+  readonly onRequest: (request: IncomingMessage, response: ServerResponse, tunnel: OpenedTunnel) => void;
+}
+
+export interface Terminator {
+  /** Takes a CONNECT over. Everything of it ends with `client`. */
+  open(client: Duplex, head: Buffer, tunnel: Omit<OpenedTunnel, 'agent'>): void;
+  close(): void;
+}
+
+/** Stands in for the listed hosts, under certificates that only the card of this job accepts. */
+export function createTerminator(options: TerminateOptions): Terminator {
+  const tunnels = new WeakMap<object, OpenedTunnel>();
+  const server = createServer(
+    {
+      maxHeaderSize: headerBytes,
+      insecureHTTPParser: false,
+      requireHostHeader: false,
+      headersTimeout: options.handshakeMs,
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.min(options.handshakeMs, 5000),
+    },
+    (request, response) => {
+      const tunnel = tunnels.get(request.socket);
+      if (tunnel) options.onRequest(request, response, tunnel);
+      else request.destroy();
+    },
+  );
+  server.timeout = options.idleMs;
+  server.on('clientError', (error, client) => {
+    const code = 'code' in error ? String(error.code) : '';
+    const tunnel = tunnels.get(client);
+    if (tunnel && code.startsWith('HPE_')) options.onMalformed(tunnel, code);
+    client.destroy();
+  });
+  return {
+    open(client, head, { target, rule, injections }) {
+      if (client.destroyed || !(client instanceof Socket)) {
+        client.destroy();
+        return;
+      }
+      client.write(established);
+      if (head.length > 0) client.unshift(head);
+      const settings: TLSSocketOptions = {
+        isServer: true,
+        secureContext: options.authority.contextFor(target.host),
+        ALPNProtocols: ['http/1.1'],
+      };
+      const inner = options.keep(new TLSSocket(client, settings));
+      const timer = setTimeout(() => inner.destroy(), options.handshakeMs);
+      const agent = createUpstream(options, target, rule);
+      inner.once('close', () => {
+        clearTimeout(timer);
+        agent.destroy();
+        client.destroy();
+      });
+      client.once('close', () => inner.destroy());
+      inner.once('secure', () => {
+        clearTimeout(timer);
+        tunnels.set(inner, { target, rule, injections, agent });
+        server.emit('connection', inner);
+      });
+    },
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** Makes the connections of one tunnel: dialled by the rule, over TLS to a server that proves the target's name. */
+function createUpstream(options: TerminateOptions, target: Target, rule: HostRule): Agent {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, maxFreeSockets: 1 });
+  const create = async (): Promise<Socket> => {
+    const socket = await options.dial(target, rule);
+    try {
+      return options.keep(await secure(socket, target, options));
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+  };
+  agent.createConnection = (_options, settle) => {
+    create().then(
+      (socket) => settle?.(null, socket),
+      (error: unknown) =>
+        settle?.(error instanceof Error ? error : new Error(String(error)), undefined as never),
+    );
+    return undefined;
+  };
+  return agent;
+}
+
+function secure(
+  socket: Socket,
+  target: Target,
+  { trust, handshakeMs, idleMs }: TerminateOptions,
+): Promise<Socket> {
+  return new Promise((settle, reject) => {
+    const upstream = connectTls({
+      socket,
+      host: target.host,
+      ...(isIP(target.host) === 0 && { servername: target.host }),
+      secureContext: trust().context,
+      ALPNProtocols: ['http/1.1'],
+      rejectUnauthorized: true,
+    });
+    const fail = (cause: string) => {
+      clearTimeout(timer);
+      upstream.destroy();
+      reject(new EgressError('failed', `the server could not be verified: ${cause}`));
+    };
+    const timer = setTimeout(() => fail('no answer in time'), handshakeMs);
+    upstream.once('error', (error) => fail(errorMessage(error)));
+    upstream.once('secureConnect', () => {
+      clearTimeout(timer);
+      // A resumed session would come without a certificate; none is resumed, and none passes for one.
+      if (!upstream.authorized) return fail('its certificate was not checked');
+      upstream.removeAllListeners('error');
+      upstream.on('error', () => upstream.destroy());
+      upstream.setTimeout(idleMs, () => upstream.destroy());
+      settle(upstream);
+    });
+  });
+}
