@@ -436,6 +436,8 @@ function reasonWord(kind: Reason['kind']): string {
       return t('Asks for a permission that is not accepted');
     case 'isolation-missing':
       return t('This machine can’t seal it');
+    case 'place':
+      return t('The place where it runs can’t be used');
     case 'interpreter-missing':
       return t('A program it needs is missing');
     case 'bad-card':

@@ -8,6 +8,7 @@ import type { engineHeard, engineRequests, engineTold } from '../../protocol/src
 import { errorMessage, UserError } from '../../protocol/src/errors.ts';
 import { gateRequests } from '../../protocol/src/gate.ts';
 import { limits } from '../../protocol/src/limits.ts';
+import { localPlace } from '../../protocol/src/places.ts';
 import { createBlobStore, type BlobStore } from '../../remote-agent/src/files/blobStore.ts';
 import type { AgentHandlers, AgentServices, AgentServicesOptions } from './agent/agentServices.ts';
 import type { PersonSide } from './agent/providers/personSide.ts';
@@ -21,9 +22,16 @@ import { projectScope } from './project/scope.ts';
 import { createLocalRunner, type LocalRunner } from './runners/local.ts';
 import { createQuickjsRunner } from './runners/quickjs.ts';
 import type { CardRunner } from './runners/cardRunner.ts';
+import { createPlaceHandlers } from './runners/places/placeHandlers.ts';
+import { PlaceRegistry, type PlaceRegistryOptions } from './runners/places/placeRegistry.ts';
+import type { PlaceRunner } from './runners/places/placeRunner.ts';
+import { createRemoteRunner } from './runners/places/remoteRunner.ts';
+import type { RunnerTransport } from './runners/places/runnerTransport.ts';
 import { createCodeCapture, type CodeCapture } from './runs/captureCode.ts';
 import { History } from './runs/history.ts';
-import { createPlace } from './runs/place.ts';
+import { createPlaces } from './runs/place.ts';
+import { createRemoteJobs } from './runs/remoteJobs.ts';
+import { Slots } from './runs/slots.ts';
 import { toProjectView } from './runs/projectView.ts';
 import { Runs } from './runs/runs.ts';
 import { cleanStore, storeUsage, type CleanOptions, type CleanResult } from './store/cleanUp.ts';
@@ -54,6 +62,9 @@ export interface EngineServicesOptions {
   readonly createRunner?: (home: { readonly blobs: string; readonly scratch: string }) => LocalRunner;
   readonly createJsRunner?: (blobs: BlobStore) => CardRunner;
   readonly parallel?: number;
+  readonly placeFactories?: (
+    remote: (transport: RunnerTransport) => PlaceRunner,
+  ) => PlaceRegistryOptions['factories'];
   readonly blobStoreBytes?: number;
   readonly historyBytes?: number;
   readonly now?: () => number;
@@ -86,6 +97,8 @@ interface Opened {
   readonly blobs: BlobStore;
   readonly runner: LocalRunner;
   readonly jsRunner: CardRunner;
+  /** Everywhere else. */
+  readonly places: PlaceRegistry;
   readonly runs: Runs;
   readonly history: History;
   /** The undo history; opened on first need. */
@@ -144,6 +157,29 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     const jsRunner =
       options.createJsRunner?.(blobs) ?? createQuickjsRunner({ blobs, files: jsFiles, maxJobs: parallel });
     const code = createCodeCapture(blobs, store.results);
+    const remoteJobs = createRemoteJobs({
+      store,
+      now,
+      onAdopted: (seq, { card, status }) => {
+        const summary = store.runs.summary(seq);
+        if (summary) notify('run/delta', { summary, cards: [{ id: card, status }] });
+      },
+    });
+    const remote = (transport: RunnerTransport) =>
+      createRemoteRunner({
+        transport,
+        blobs,
+        engine: store.remoteJobs.engine(),
+        jobs: remoteJobs,
+        now: () => performance.now(),
+        setTimer: options.setTimer ?? startTimer,
+        onChange: (view) => notify('place/changed', view),
+        onProblem,
+      });
+    const places = new PlaceRegistry({
+      localSlots: new Slots(parallel),
+      factories: options.placeFactories?.(remote) ?? {},
+    });
     let journalOpened: Journal | undefined;
     const journal = () =>
       (journalOpened ??= new Journal({
@@ -164,10 +200,15 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
       accepted: (root) => consents.accepted(root),
       isTrusted,
       projectKey,
-      place: createPlace({ runner, jsFiles: options.createJsRunner ? [] : Object.values(jsFiles) }),
-      runnerFor: (runtime) => (runtime === 'js' ? jsRunner : runner),
+      lookAtPlaces: createPlaces({
+        runner,
+        elsewhere: (id) => places.get(id),
+        jsFiles: options.createJsRunner ? [] : Object.values(jsFiles),
+      }),
+      runnerFor: ({ runtime, place }) =>
+        runtime === 'js' ? jsRunner : place === localPlace ? runner : places.get(place),
+      slotsOf: ({ place }) => places.slots(place),
       userFolder: homedir(),
-      parallel,
       clock: { now, monotonic: () => performance.now() },
       events: {
         delta: (summary, cards) => {
@@ -179,7 +220,17 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         problem,
       },
     });
-    opened = { store, blobs, runner, jsRunner, runs, journal, history: new History(store, runs), code };
+    opened = {
+      store,
+      blobs,
+      runner,
+      jsRunner,
+      places,
+      runs,
+      journal,
+      history: new History(store, runs),
+      code,
+    };
     return opened;
   };
 
@@ -260,8 +311,21 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     ]),
   ) as unknown as AgentHandlers;
 
+  const placeHandlers = createPlaceHandlers({
+    registry: () => open().places,
+    named: () => [
+      ...open().store.remoteJobs.places(),
+      ...projects
+        .list()
+        .flatMap(({ cards }) =>
+          [...cards.values()].flatMap(({ manifest }) => manifest?.permissions?.executionService ?? []),
+        ),
+    ],
+  });
+
   const handlers: EngineServices['handlers'] = {
     ...agentHandlers,
+    ...placeHandlers,
     'project/list': () => projects.list().map(({ root }) => viewOf(root)),
     'project/get': ({ root }) => viewOf(root),
     'run/start': async ({ root, ...chosen }) => ({ runId: await open().runs.start(root, chosen) }),
@@ -304,9 +368,9 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
   const close = async () => {
     if (!opened) return;
     await (await agent?.catch(() => undefined))?.dispose();
-    const { runs, runner, jsRunner, store } = opened;
+    const { runs, runner, jsRunner, places, store } = opened;
     await runs.dispose();
-    await Promise.all([runner.dispose(), jsRunner.dispose()]);
+    await Promise.all([runner.dispose(), jsRunner.dispose(), places.dispose()]);
     store.close();
   };
 

@@ -44,6 +44,7 @@ export const reasonKinds = [
   'upstream',
   'permission-needed',
   'isolation-missing',
+  'place',
   'interpreter-missing',
   'bad-card',
   'disk-full',
@@ -83,6 +84,8 @@ export const cardStatus = z.strictObject({
   exitCode: z.nullable(z.int()),
   /** `bubblewrap`, `seatbelt`, `quickjs`, or null where nothing ran. */
   isolation: z.nullable(z.string()),
+  /** The place where it runs or ran (`places.ts`); absent means here. */
+  place: z.optional(z.string()),
   /** Milliseconds running and milliseconds waiting for a place. */
   runMs: z.nullable(z.number()),
   waitMs: z.nullable(z.number()),

@@ -1,12 +1,18 @@
 import { agentEvents, agentNotifications, agentRequests, providerRequests } from './agent.ts';
 import { engineEvents, engineSide } from './engine.ts';
 import { gateEvents, gateRequests } from './gate.ts';
+import { placeEvents, placePersonRequests, placeRequests } from './places.ts';
 import { vaultNotifications, vaultPersonRequests } from './vault.ts';
 
 /** The whole boundary between extension and engine, from the contracts of its areas. */
 
 /** Everything that the extension asks of the engine. */
-export const engineRequests = { ...engineSide.requests, ...gateRequests, ...agentRequests } as const;
+export const engineRequests = {
+  ...engineSide.requests,
+  ...gateRequests,
+  ...agentRequests,
+  ...placeRequests,
+} as const;
 
 /** Everything that it tells the engine. */
 export const engineTold = {
@@ -16,7 +22,16 @@ export const engineTold = {
 } as const;
 
 /** Everything that it hears from the engine. */
-export const engineHeard = { ...engineEvents.notifications, ...gateEvents, ...agentEvents } as const;
+export const engineHeard = {
+  ...engineEvents.notifications,
+  ...gateEvents,
+  ...agentEvents,
+  ...placeEvents,
+} as const;
 
 /** Everything that the engine asks of the extension, because it is the person's side. */
-export const personRequests = { ...providerRequests, ...vaultPersonRequests } as const;
+export const personRequests = {
+  ...providerRequests,
+  ...vaultPersonRequests,
+  ...placePersonRequests,
+} as const;

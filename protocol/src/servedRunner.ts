@@ -67,6 +67,8 @@ export const servedSide = {
         node: z.string(),
         isolation: isolationReport,
         interpreters: z.array(interpreter),
+        /** As in `runner/hello`. */
+        vaultKey: z.optional(z.string()),
         /** Jobs at once over there, of all engines. */
         parallel: z.int(),
         freeBytes: z.number(),

@@ -1,6 +1,7 @@
 import { isAbsolute, join, normalize } from 'node:path';
 import type { Reason } from '../../../protocol/src/engine.ts';
 import type { CardManifest } from '../../../protocol/src/manifests.ts';
+import { localPlace, parsePlace } from '../../../protocol/src/places.ts';
 import { wholeNetwork, type Permission } from '../../../protocol/src/permissions.ts';
 import type { JobAccess } from '../../../protocol/src/runner.ts';
 
@@ -26,6 +27,7 @@ export function toAccess(
   const hosts: string[] = [];
   const hostFolders: { path: string; name: string; write: boolean }[] = [];
   let projectRoot: string | undefined;
+  let place: string = localPlace;
   for (const permission of asked) {
     switch (permission.name) {
       case 'network':
@@ -45,8 +47,10 @@ export function toAccess(
         hostFolders.push({ path, name: permission.mount, write: permission.write });
         break;
       }
-      case 'environmentSource':
       case 'execution':
+        place = permission.service;
+        break;
+      case 'environmentSource':
       case 'vaultItem':
       case 'generate':
       case 'storage':
@@ -58,6 +62,15 @@ export function toAccess(
           'Remove it from _card.json.',
         );
     }
+  }
+  if (!parsePlace(place)) {
+    return refuse(`“${place}” names no place`, 'Write local, vm, ssh:HOST, worker:NAME or slurm:HOST.');
+  }
+  if (place !== localPlace && (hostFolders.length > 0 || projectRoot !== undefined)) {
+    return refuse(
+      `folders of this computer can’t be shown to a card on ${place}`,
+      'Make the folder an input of the card, or run it here.',
+    );
   }
   const network: JobAccess['network'] = hosts.includes(wholeNetwork)
     ? { kind: 'all' }

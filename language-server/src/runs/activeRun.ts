@@ -37,9 +37,10 @@ export interface Clock {
 /** What a run needs from around it. */
 export interface RunSurroundings {
   readonly store: Store;
-  readonly slots: Slots;
+  /** The turns of a place: cards at once, over all runs. */
+  readonly slotsOf: (card: FrozenCard) => Slots;
   readonly clock: Clock;
-  readonly runnerFor: (runtime: FrozenCard['runtime']) => CardRunner;
+  readonly runnerFor: (card: FrozenCard) => CardRunner;
   readonly recordWrites: RecordWrites;
   /** Read anew each time: a person may take a permission back while a run goes on. */
   readonly accepted: (root: string) => Accepted;
@@ -58,7 +59,7 @@ export interface RunInput {
   readonly id: string;
   readonly seq: number;
   readonly snapshot: Snapshot;
-  readonly place: RunPlace;
+  readonly placeOf: (card: FrozenCard) => RunPlace;
   readonly ignoresCache: (card: string) => boolean;
   readonly why: Why;
 }
@@ -198,9 +199,9 @@ export class ActiveRun {
   }
 
   async #launch(entry: Entry, verdict: RunVerdict, inputs: readonly KeyInput[]): Promise<void> {
-    const { clock, slots } = this.#around;
+    const { clock, slotsOf } = this.#around;
     const readyAt = clock.monotonic();
-    const release = await slots.take(this.#abort.signal);
+    const release = await slotsOf(entry.card).take(this.#abort.signal);
     try {
       if (!release) {
         this.#settleCard(() => this.#stop(entry, cancelledEnding));
@@ -234,6 +235,7 @@ export class ActiveRun {
     const log = new LogWriter(store.logs, key, (totalLines) => onLog(jobId, totalLines), onProblem);
     let result: JobResult | undefined;
     let ending: Ending;
+    let onStored: () => void = () => undefined;
     try {
       this.#assertCode(entry.card);
       const job = toJob(jobId, entry.card, inputs);
@@ -243,7 +245,9 @@ export class ActiveRun {
         progress: (fraction, text) => this.#progress(entry, fraction, text),
         egress: (record) => this.#attempt(() => store.egress.append(key.run, entry.card.id, record)),
       };
-      const run = () => runnerFor(entry.card.runtime).run(job, events, this.#abort.signal);
+      const runner = runnerFor(entry.card);
+      onStored = () => runner.settled?.(jobId);
+      const run = () => runner.run(job, events, this.#abort.signal);
       result = await recordWrites(this.root, job, run);
       ending = this.#checked(toEnding(result, entry.card), result);
     } catch (error) {
@@ -271,7 +275,9 @@ export class ActiveRun {
       );
       if (ending.state === 'done') this.#succeed(entry, outputs);
       else this.#skipBelow([entry]);
+      if (ending.state !== 'unknown') store.remoteJobs.settle(jobId);
     });
+    if (ending.state !== 'unknown') onStored();
   }
 
   #assertCode(card: FrozenCard): void {
@@ -432,8 +438,8 @@ export class ActiveRun {
 
   #context(): JudgeContext {
     const { accepted, isTrusted, find } = this.#around;
-    const { place, ignoresCache } = this.#input;
-    return { accepted: accepted(this.root), isTrusted: isTrusted(), place, find, ignoresCache };
+    const { placeOf, ignoresCache } = this.#input;
+    return { accepted: accepted(this.root), isTrusted: isTrusted(), placeOf, find, ignoresCache };
   }
 }
 

@@ -52,7 +52,8 @@ export function keyParts(
       card.outputs.map(({ port, type, optional }) => [port, optional ? `${type} optional` : type]),
     ),
     environment: environment(card.runtime),
-    permissions: card.asked.map(permissionKey),
+    // Where it runs is no part of what it makes: what of a place can matter is in `environment`.
+    permissions: card.asked.filter(({ name }) => name !== 'execution').map(permissionKey),
     limits: {
       memoryMB: card.limits.memoryMB,
       processes: card.limits.processes,

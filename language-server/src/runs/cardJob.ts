@@ -2,6 +2,7 @@ import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
 import { canonicalJson } from '../../../protocol/src/canonicalJson.ts';
 import type { CardJob } from '../runners/cardRunner.ts';
 import type { StoredOutput } from '../store/resultRecords.ts';
+import { localPlace } from '../../../protocol/src/places.ts';
 import { cardRunId, type CardRunRecord } from '../store/runRecords.ts';
 import type { KeyInput } from './cacheKey.ts';
 import type { FrozenCard } from './snapshot.ts';
@@ -27,6 +28,7 @@ export function queuedRecord(runId: string, card: FrozenCard, index: number): Ca
       finishedAt: null,
       outputBytes: 0,
       progress: null,
+      ...(card.place === localPlace ? {} : { place: card.place }),
     },
     key: null,
     result: null,
@@ -54,7 +56,10 @@ export function toJob(jobId: string, card: FrozenCard, inputs: readonly KeyInput
 }
 
 /** Only what the card declared: a port of another name is not taken, whatever the runner says. */
-export function toOutputs(card: FrozenCard, taken: Readonly<Record<string, ArtifactRef>>): StoredOutput[] {
+export function toOutputs(
+  card: Pick<FrozenCard, 'outputs'>,
+  taken: Readonly<Record<string, ArtifactRef>>,
+): StoredOutput[] {
   return card.outputs.flatMap(({ port, type }) => {
     const artifact = Object.hasOwn(taken, port) ? taken[port] : undefined;
     return artifact ? [{ port, type, artifact }] : [];

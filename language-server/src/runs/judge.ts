@@ -1,6 +1,7 @@
 import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
 import type { Reason } from '../../../protocol/src/engine.ts';
 import { permissionSentence, widening } from '../../../protocol/src/permissions.ts';
+import { localPlace } from '../../../protocol/src/places.ts';
 import type { Accepted } from '../permissions/review.ts';
 import type { StoredResult } from '../store/resultRecords.ts';
 import { keyOf, unkeyedSource, type KeyEnvironment, type KeyInput, type KeyParts } from './cacheKey.ts';
@@ -18,7 +19,7 @@ export interface RunPlace {
 export interface JudgeContext {
   readonly isTrusted: boolean;
   readonly accepted: Accepted;
-  readonly place: RunPlace;
+  readonly placeOf: (card: FrozenCard) => RunPlace;
   /** A result for this key whose outputs are all still there. */
   readonly find: (key: string) => StoredResult | undefined;
   readonly ignoresCache: (card: string) => boolean;
@@ -39,7 +40,7 @@ export type Verdict =
 export function judge(card: FrozenCard, inputs: readonly KeyInput[], context: JudgeContext): Verdict {
   const stop = gate(card, context);
   if (stop) return stop;
-  const { key, parts } = keyOf(card, inputs, context.place.environment);
+  const { key, parts } = keyOf(card, inputs, context.placeOf(card).environment);
   const ignored = context.ignoresCache(card.id) ? 'the cache was to be ignored' : unkeyedSource(card);
   const result = ignored === null ? context.find(key) : undefined;
   return result ? { kind: 'cached', key, result } : { kind: 'run', key, parts, ignored };
@@ -48,7 +49,7 @@ export function judge(card: FrozenCard, inputs: readonly KeyInput[], context: Ju
 /** Null only where nothing speaks against running. */
 export function gate(
   card: FrozenCard,
-  { isTrusted, accepted, place }: Pick<JudgeContext, 'isTrusted' | 'accepted' | 'place'>,
+  { isTrusted, accepted, placeOf }: Pick<JudgeContext, 'isTrusted' | 'accepted' | 'placeOf'>,
 ): Gate {
   if (!isTrusted) {
     return {
@@ -73,13 +74,14 @@ export function gate(
     };
   }
   if (card.runtime === 'js') return null;
+  const place = placeOf(card);
   if (place.sealedFault) return { kind: 'refused', reason: place.sealedFault };
   if ((card.runtime === 'python' || card.runtime === 'node') && !place.interpreters.has(card.runtime)) {
     return {
       kind: 'refused',
       reason: {
         kind: 'interpreter-missing',
-        detail: `there is no ${names[card.runtime]} on this machine`,
+        detail: `there is no ${names[card.runtime]} on ${card.place === localPlace ? 'this machine' : card.place}`,
         remedy: `Install ${names[card.runtime]}, then run it again.`,
       },
     };

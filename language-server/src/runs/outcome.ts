@@ -60,7 +60,7 @@ export function toEnding(result: JobResult, card: Pick<FrozenCard, 'outputs' | '
     case 'cancelled':
       return {
         state: 'cancelled',
-        reason: { kind: 'cancelled', detail: 'it was cancelled' },
+        reason: { kind: 'cancelled', detail: outcome.detail ?? 'it was cancelled' },
         exitCode: null,
       };
     case 'exception':

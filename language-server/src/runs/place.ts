@@ -1,20 +1,32 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Reason } from '../../../protocol/src/engine.ts';
-import { errorMessage } from '../../../protocol/src/errors.ts';
+import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
+import { localPlace } from '../../../protocol/src/places.ts';
 import type { IsolationReport } from '../../../protocol/src/runner.ts';
 import type { LocalRunner, RunnerInfo } from '../runners/local.ts';
+import type { PlaceRunner } from '../runners/places/placeRunner.ts';
 import type { KeyEnvironment } from './cacheKey.ts';
 import type { RunPlace } from './judge.ts';
+import type { FrozenCard } from './snapshot.ts';
 
 export interface PlaceOptions {
   readonly runner: Pick<LocalRunner, 'ready'>;
+  /** Any other place. Throws for one that there is none of. */
+  readonly elsewhere: (id: string) => Pick<PlaceRunner, 'ready'>;
   /** The files that `js` cards run on: another QuickJS is another environment. */
   readonly jsFiles: readonly string[];
 }
 
-/** Describes where cards run. The runner is asked, and so started, only where a sealed card needs it. */
-export function createPlace({ runner, jsFiles }: PlaceOptions): (needsSealed: boolean) => Promise<RunPlace> {
+/**
+ * Describes where cards run: each place that the given cards run at is asked, side by side, and so started or connected
+ * to. A card of a place that was not asked finds nothing there.
+ */
+export function createPlaces({
+  runner,
+  elsewhere,
+  jsFiles,
+}: PlaceOptions): (cards: readonly FrozenCard[]) => Promise<(card: FrozenCard) => RunPlace> {
   let jsEnvironment: KeyFacts | undefined;
   const sealedEnvironments = new WeakMap<RunnerInfo, Map<string, KeyFacts>>();
   const js = () => (jsEnvironment ??= { engine: versionOf(jsFiles) });
@@ -24,14 +36,24 @@ export function createPlace({ runner, jsFiles }: PlaceOptions): (needsSealed: bo
     sealedEnvironments.set(info, known.set(runtime, environment));
     return environment;
   };
-  return async (needsSealed) => {
-    const info = needsSealed ? await ask(runner) : undefined;
+  const look = async (id: string): Promise<RunPlace> => {
+    const info = await (id === localPlace ? ask(runner) : askElsewhere(() => elsewhere(id)));
+    const isThere = 'version' in info;
     return {
-      environment: (runtime) =>
-        runtime === 'js' ? js() : info && 'version' in info ? sealed(info, runtime) : nowhere,
-      sealedFault: !info ? null : 'fault' in info ? info.fault : isolationFault(info.isolation),
-      interpreters: new Set(info && 'version' in info ? info.interpreters.map((each) => each.runtime) : []),
+      environment: (runtime) => (runtime === 'js' ? js() : isThere ? sealed(info, runtime) : nowhere),
+      sealedFault: isThere ? isolationFault(info.isolation) : info.fault,
+      interpreters: new Set(isThere ? info.interpreters.map((each) => each.runtime) : []),
     };
+  };
+  const unasked: RunPlace = {
+    environment: (runtime) => (runtime === 'js' ? js() : nowhere),
+    sealedFault: null,
+    interpreters: new Set(),
+  };
+  return async (cards) => {
+    const ids = [...new Set(cards.map(({ place }) => place))];
+    const found = new Map(await Promise.all(ids.map(async (id) => [id, await look(id)] as const)));
+    return ({ place }) => found.get(place) ?? unasked;
   };
 }
 
@@ -58,6 +80,16 @@ async function ask(runner: Pick<LocalRunner, 'ready'>): Promise<RunnerInfo | { f
   } catch (error) {
     const remedy = 'See Sallyport: Doctor.';
     return { fault: { kind: 'isolation-missing', detail: errorMessage(error), remedy } };
+  }
+}
+
+async function askElsewhere(find: () => Pick<PlaceRunner, 'ready'>): Promise<RunnerInfo | { fault: Reason }> {
+  try {
+    return await find().ready();
+  } catch (error) {
+    const remedy = error instanceof UserError ? error.data['remedy'] : undefined;
+    const told = typeof remedy === 'string' ? { remedy } : {};
+    return { fault: { kind: 'place', detail: errorMessage(error), ...told } };
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { CardStatus, PlannedCard, RunState, RunSummary } from '../../../protocol/src/engine.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
+import { widening } from '../../../protocol/src/permissions.ts';
 import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import type { Accepted } from '../permissions/review.ts';
 import type { LoadedProject, Projects } from '../project/model.ts';
@@ -11,7 +12,7 @@ import type { Store } from '../store/store.ts';
 import { ActiveRun, type Clock } from './activeRun.ts';
 import type { RunPlace } from './judge.ts';
 import { planCards } from './plan.ts';
-import { Slots } from './slots.ts';
+import type { Slots } from './slots.ts';
 import type { CodeCapture } from './captureCode.ts';
 import { freeze, type FrozenCard, type Snapshot } from './snapshot.ts';
 import { createWhy } from './why.ts';
@@ -34,14 +35,14 @@ export interface RunsOptions {
   readonly isTrusted: () => boolean;
   /** What history hangs on: the project's scope, or its path where it has none. */
   readonly projectKey: (root: string) => string;
-  /** Where cards run; `needsSealed` is false where all of them are `js`, so that no runner is started for them. */
-  readonly place: (needsSealed: boolean) => Promise<RunPlace>;
-  readonly runnerFor: (runtime: FrozenCard['runtime']) => CardRunner;
+  /** What each card finds where it runs. Only places that these cards may use are asked, and so started. */
+  readonly lookAtPlaces: (cards: readonly FrozenCard[]) => Promise<(card: FrozenCard) => RunPlace>;
+  readonly runnerFor: (card: FrozenCard) => CardRunner;
+  /** Cards at once at a place, over all runs. */
+  readonly slotsOf: (card: FrozenCard) => Slots;
   /** Around each job: what it may write outside its sandbox is recorded first. */
   readonly recordWrites: RecordWrites;
   readonly userFolder: string;
-  /** Cards at once, over all runs. */
-  readonly parallel: number;
   readonly clock: Clock;
   readonly events: RunEvents;
 }
@@ -56,13 +57,11 @@ export interface StartOptions {
 /** The runs of this engine. */
 export class Runs {
   readonly #options: RunsOptions;
-  readonly #slots: Slots;
   readonly #active = new Map<string, ActiveRun>();
   #isDisposed = false;
 
   constructor(options: RunsOptions) {
     this.#options = options;
-    this.#slots = new Slots(options.parallel);
   }
 
   /**
@@ -86,13 +85,13 @@ export class Runs {
     });
     if (store.results.forgetRemoved()) this.#options.code.forget();
     try {
-      const { snapshot, place } = await this.#prepare(project, cards);
+      const { snapshot, placeOf } = await this.#prepare(project, cards);
       const chosen = cards && new Set(cards);
       const run = new ActiveRun(this.#surroundings(seq), {
         id,
         seq,
         snapshot,
-        place,
+        placeOf,
         ignoresCache: (card) => ignoreCache && (chosen?.has(card) ?? true),
         why: this.#why(project.root, seq),
       });
@@ -113,11 +112,11 @@ export class Runs {
   async dryRun(root: string, cards?: readonly string[]): Promise<PlannedCard[]> {
     this.#assertMayRun(root);
     const project = this.#options.projects.refresh(root);
-    const { snapshot, place } = await this.#prepare(project, cards);
+    const { snapshot, placeOf } = await this.#prepare(project, cards);
     const context = {
       isTrusted: this.#options.isTrusted(),
       accepted: this.#options.accepted(project.root),
-      place,
+      placeOf,
       find: (key: string) => this.#find(key),
       ignoresCache: () => false,
     };
@@ -151,11 +150,16 @@ export class Runs {
   async #prepare(
     project: LoadedProject,
     cards: readonly string[] | undefined,
-  ): Promise<{ snapshot: Snapshot; place: RunPlace }> {
+  ): Promise<{ snapshot: Snapshot; placeOf: (card: FrozenCard) => RunPlace }> {
     const { code, userFolder } = this.#options;
     const snapshot = await freeze(project, cards, (folder) => code.capture(folder), userFolder);
-    const needsSealed = snapshot.cards.some(({ runtime, fault }) => runtime !== 'js' && !fault);
-    return { snapshot, place: await this.#options.place(needsSealed) };
+    const accepted = this.#options.accepted(project.root);
+    // A place is asked only for what may run there: a card that nobody has accepted connects nowhere.
+    const may = snapshot.cards.filter(
+      ({ id, runtime, fault, asked }) =>
+        runtime !== 'js' && !fault && widening(accepted.get(id) ?? [], asked).length === 0,
+    );
+    return { snapshot, placeOf: await this.#options.lookAtPlaces(may) };
   }
 
   #assertMayRun(root: string): void {
@@ -181,10 +185,11 @@ export class Runs {
   }
 
   #surroundings(seq: number): ConstructorParameters<typeof ActiveRun>[0] {
-    const { store, blobs, clock, code, runnerFor, recordWrites, accepted, isTrusted, events } = this.#options;
+    const { store, blobs, clock, code, runnerFor, slotsOf, recordWrites, accepted, isTrusted, events } =
+      this.#options;
     return {
       store,
-      slots: this.#slots,
+      slotsOf,
       clock,
       runnerFor,
       recordWrites,

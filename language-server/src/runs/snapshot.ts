@@ -4,6 +4,7 @@ import { UserError } from '../../../protocol/src/errors.ts';
 import { defaultCardLimits } from '../../../protocol/src/limits.ts';
 import type { CardManifest, PortType, Runtime } from '../../../protocol/src/manifests.ts';
 import { permissionsOfCard, type Permission } from '../../../protocol/src/permissions.ts';
+import { localPlace } from '../../../protocol/src/places.ts';
 import type { JobAccess, JobLimits } from '../../../protocol/src/runner.ts';
 import { closedAccess, toAccess } from '../permissions/access.ts';
 import type { LoadedCard, LoadedProject, Wire } from '../project/model.ts';
@@ -35,6 +36,8 @@ export interface FrozenCard {
   readonly limits: JobLimits;
   readonly asked: readonly Permission[];
   readonly access: JobAccess;
+  /** Where it runs: `local`, or what its permission `execution` names. */
+  readonly place: string;
   readonly viewOutput: string | null;
   /** Why it can't run, whatever else is so; null for a sound card. */
   readonly fault: Reason | null;
@@ -196,6 +199,7 @@ async function freezeCard(
     limits: { ...defaultCardLimits, ...definedOnly(manifest.limits ?? {}) },
     asked,
     access: 'access' in opened ? opened.access : closedAccess,
+    place: manifest.permissions?.executionService ?? localPlace,
     viewOutput: manifest.view?.output ?? null,
     fault,
   };
@@ -214,6 +218,7 @@ function brokenCard(id: string, fault: Reason): FrozenCard {
     limits: defaultCardLimits,
     asked: [],
     access: closedAccess,
+    place: localPlace,
     viewOutput: null,
     fault,
   };

@@ -19,6 +19,11 @@ export class LogRecords {
     this.#database = database;
   }
 
+  /** Forgets what was stored of this log. */
+  clear(key: CardRunKey): void {
+    this.#database.run('delete from log_chunks where run = ? and idx = ?', key.run, key.index);
+  }
+
   append(key: CardRunKey, chunks: readonly LogChunk[], totalLines: number): void {
     this.#database.transaction(() => {
       for (const chunk of chunks) {

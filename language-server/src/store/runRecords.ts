@@ -82,8 +82,8 @@ export class RunRecords {
     this.#database.run(
       `insert into card_runs (run, idx, card, title, runtime, view_output, state, cached, reason_json, exit_code,
          isolation, run_ms, wait_ms, started_at, finished_at, output_bytes, key, result, why_json, log_lines,
-         log_cut_bytes)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         log_cut_bytes, place)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        on conflict do update set state = excluded.state, cached = excluded.cached, reason_json = excluded.reason_json,
          exit_code = excluded.exit_code, isolation = excluded.isolation, run_ms = excluded.run_ms,
          wait_ms = excluded.wait_ms, started_at = excluded.started_at, finished_at = excluded.finished_at,
@@ -110,6 +110,7 @@ export class RunRecords {
       card.why.length > 0 ? JSON.stringify(card.why) : null,
       card.logLines,
       card.logCutBytes,
+      status.place ?? null,
     );
   }
 
@@ -123,6 +124,25 @@ export class RunRecords {
       cachedCards,
       seq,
     );
+  }
+
+  engineOf(seq: number): string | undefined {
+    const row = this.#database.get('select engine from runs where seq = ?', seq);
+    return row && text(row, 'engine');
+  }
+
+  /** After a card of a finished run got another end: its counts, and its own end where that was not known. */
+  recount(seq: number, at: number): void {
+    const summary = this.summary(seq);
+    if (!summary || summary.state === 'running') return;
+    const states = this.cards(seq).map(({ status }) => status);
+    const isOpen = states.some(
+      ({ state, reason: why }) =>
+        state === 'unknown' || state === 'running' || (state === 'skipped' && why?.kind === 'interrupted'),
+    );
+    const has = (state: string) => states.some((each) => each.state === state);
+    const state = isOpen ? 'unknown' : has('cancelled') ? 'cancelled' : has('failed') ? 'failed' : 'done';
+    this.finish(seq, state, summary.finishedAt ?? at);
   }
 
   /** Forgets a run with its cards, logs and requests. */
@@ -263,6 +283,7 @@ export class RunRecords {
 function toCard(runId: string, row: Row): CardRunRecord {
   const reasonJson = textOrNull(row, 'reason_json');
   const whyJson = textOrNull(row, 'why_json');
+  const place = textOrNull(row, 'place');
   return {
     card: text(row, 'card'),
     title: text(row, 'title'),
@@ -282,6 +303,7 @@ function toCard(runId: string, row: Row): CardRunRecord {
       finishedAt: numberOrNull(row, 'finished_at'),
       outputBytes: number(row, 'output_bytes'),
       progress: null,
+      ...(place === null ? {} : { place }),
     },
     key: textOrNull(row, 'key'),
     result: numberOrNull(row, 'result'),

@@ -4,6 +4,7 @@ import { gateTables } from '../gate/ledger.ts';
 import { historyTables } from '../history/tables.ts';
 import { number, type Database } from './database.ts';
 import { egressOfPrincipals } from './egressRecords.ts';
+import { remoteJobTables } from './remoteJobRecords.ts';
 
 /**
  * The database, one statement list for each version: version N is reached by running the first N. A published entry
@@ -95,6 +96,7 @@ const migrations: readonly string[] = [
   conversationTables,
   historyTables,
   egressOfPrincipals,
+  remoteJobTables,
 ];
 
 /** Brings the database to the newest version. Throws `conflict` where a newer Sallyport has written it. */

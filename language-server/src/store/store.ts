@@ -7,6 +7,7 @@ import type { Home } from './home.ts';
 import { Lease } from './lease.ts';
 import { LogRecords } from './logRecords.ts';
 import { openDatabase, type SetAside } from './openDatabase.ts';
+import { RemoteJobRecords } from './remoteJobRecords.ts';
 import { ResultRecords } from './resultRecords.ts';
 import { RunRecords } from './runRecords.ts';
 
@@ -21,6 +22,7 @@ export interface Store {
   readonly consents: ConsentRecords;
   readonly egress: EgressRecords;
   readonly cursors: Cursors;
+  readonly remoteJobs: RemoteJobRecords;
   /** Where the database was damaged at opening: what was kept, under which name. */
   readonly setAside: SetAside | null;
   /** Ends what engines that are gone left unfinished, and what was abandoned. Returns the number of runs. */
@@ -57,6 +59,7 @@ export function openStore(home: Home, now: () => number = Date.now): Store {
     consents: new ConsentRecords(database),
     egress: new EgressRecords(database),
     cursors: new Cursors(),
+    remoteJobs: new RemoteJobRecords(database),
     setAside,
     recover,
     isAlive: (engine) => {

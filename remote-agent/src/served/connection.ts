@@ -97,7 +97,7 @@ async function serveControl(
       if (protocol !== servedProtocolVersion) throw incompatible(protocol);
       greeted = { engine: id, leaseSeconds };
       runner.leases.renew(id, leaseSeconds);
-      const { version, platform, node, isolation, interpreters } = await runner.greeting();
+      const { version, platform, node, isolation, interpreters, vaultKey } = await runner.greeting();
       return {
         protocol: servedProtocolVersion,
         version,
@@ -106,6 +106,7 @@ async function serveControl(
         node,
         isolation,
         interpreters,
+        ...(vaultKey === undefined ? {} : { vaultKey }),
         parallel: runner.parallel,
         freeBytes: runner.freeBytes(),
       };

@@ -93,8 +93,9 @@ class RemoteRunner implements PlaceRunner {
 
   async ready({ mayAsk = true, signal }: ReadyOptions = {}): Promise<PlaceInfo> {
     const { greeting } = await this.#connect(mayAsk, signal);
-    const { version, platform, node, isolation, interpreters, parallel } = greeting;
-    return { protocol: greeting.protocol, version, platform, node, isolation, interpreters, parallel };
+    const { protocol, version, platform, node, isolation, interpreters, vaultKey, parallel } = greeting;
+    const facts = { protocol, version, platform, node, isolation, interpreters, parallel };
+    return vaultKey === undefined ? facts : { ...facts, vaultKey };
   }
 
   async probe() {
