@@ -1,4 +1,5 @@
 import type { CounterStore } from './counterStore.ts';
+import type { PasswordDerivation } from './passwordKey.ts';
 import type { Secret } from './secret.ts';
 import type { VaultFiles } from './vaultFiles.ts';
 
@@ -12,6 +13,7 @@ export interface VaultPlace {
   readonly now?: () => number;
   readonly random?: (bytes: number) => Uint8Array;
   readonly files?: VaultFiles;
+  readonly derive?: PasswordDerivation;
 }
 
 export interface OpenOptions extends VaultPlace {

@@ -31,6 +31,8 @@ export type OpenResult =
   | { readonly state: 'tampered'; readonly what: Tampering; readonly item?: string }
   /** A whole older file was put back. `openOlder` of the options opens it, when a person says so. */
   | { readonly state: 'rolled-back'; readonly counter: number; readonly known: number }
+  /** The place that keeps the counter does not answer. `openOlder` opens the vault without it. */
+  | { readonly state: 'counter-unavailable' }
   /** Another vault's file than the one that was asked for: another kind. */
   | { readonly state: 'other-vault' }
   /** Written by a later version. */
@@ -50,6 +52,7 @@ export type VaultErrorCode =
   | 'no-private-key'
   | 'not-granted'
   | 'already-answered'
+  | 'too-many-asks'
   | 'wrong-password'
   | 'weak-password'
   | 'exists'

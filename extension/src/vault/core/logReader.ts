@@ -1,0 +1,107 @@
+import { Buffer } from 'node:buffer';
+import {
+  firstDigest,
+  frameHeadBytes,
+  nextDigest,
+  openIndex,
+  parseFrameHead,
+  type Frame,
+  type FrameHead,
+} from './frames.ts';
+import type { Keyring } from './keyring.ts';
+import type { VaultFiles } from './vaultFiles.ts';
+import type { Head } from './vaultHeader.ts';
+import { isEqual } from './digests.ts';
+
+/** An open log: its frames begin `base` bytes into the file. */
+export interface LogFile {
+  readonly files: VaultFiles;
+  readonly handle: number;
+  readonly base: number;
+}
+
+/** How far a log was read. */
+export interface LogPosition {
+  readonly bytes: number;
+  readonly frames: number;
+  readonly digest: Buffer;
+}
+
+export function logBeginning(vaultId: string, log: number): LogPosition {
+  return { bytes: 0, frames: 0, digest: firstDigest(vaultId, log) };
+}
+
+/** A frame and where it is. `rows` is lent until the next one is asked for. */
+export interface PlacedFrame {
+  readonly frame: Frame;
+  /** Where its rows begin, from the log's beginning. */
+  readonly rowsAt: number;
+  readonly rows: Buffer;
+}
+
+/** The log is not what its head says. `diagnose` tells what was done to it. */
+export class BrokenLog extends Error {
+  constructor() {
+    super('The log is not what its head says');
+    this.name = 'BrokenLog';
+  }
+}
+
+/**
+ * The frames from a position to the head. Throws `BrokenLog` where they are not the ones that the head counts: nothing
+ * of what was yielded may be kept then.
+ */
+export function* readFrames(
+  log: LogFile,
+  keyring: Keyring,
+  head: Head,
+  from: LogPosition,
+): Generator<PlacedFrame> {
+  let { bytes: at, frames, digest } = from;
+  while (frames < head.frames) {
+    const bytes = readFrame(log, at, head.bytes);
+    const { indexBytes } = bytes.head;
+    if (bytes.head.sequence !== frames) throw new BrokenLog();
+    digest = nextDigest(digest, bytes.whole);
+    const rows = bytes.whole.subarray(frameHeadBytes + indexBytes);
+    const frame = opened(keyring, head.log, frames, bytes.whole, indexBytes);
+    if (frame.items.reduce((sum, { rowLength }) => sum + rowLength, 0) !== rows.length) throw new BrokenLog();
+    yield { frame, rowsAt: at + frameHeadBytes + indexBytes, rows };
+    at += bytes.whole.length;
+    frames++;
+  }
+  if (at !== head.bytes || !isEqual(digest, head.digest)) throw new BrokenLog();
+}
+
+/** The bytes of one row. Throws `BrokenLog` where the file ends before. */
+export function readRow(log: LogFile, at: number, length: number): Buffer {
+  return readExactly(log, at, length);
+}
+
+/** Throws `BrokenLog` where the file ends before. */
+export function readExactly({ files, handle, base }: LogFile, at: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  for (let done = 0; done < length;) {
+    const read = files.readSync(handle, bytes, done, length - done, base + at + done);
+    if (read === 0) throw new BrokenLog();
+    done += read;
+  }
+  return bytes;
+}
+
+function readFrame(log: LogFile, at: number, end: number): { head: FrameHead; whole: Buffer } {
+  if (at + frameHeadBytes > end) throw new BrokenLog();
+  const head = parseFrameHead(readExactly(log, at, frameHeadBytes));
+  if (!head) throw new BrokenLog();
+  const length = frameHeadBytes + head.indexBytes + head.rowsBytes;
+  if (at + length > end) throw new BrokenLog();
+  return { head, whole: readExactly(log, at, length) };
+}
+
+function opened(keyring: Keyring, log: number, sequence: number, whole: Buffer, indexBytes: number): Frame {
+  try {
+    return openIndex(keyring, { log, sequence }, whole.subarray(frameHeadBytes, frameHeadBytes + indexBytes));
+  } catch {
+    throw new BrokenLog();
+  }
+}
