@@ -107,7 +107,10 @@ export const targets = [
   },
   {
     ...nodeTarget,
-    entryPoints: { 'sandbox-worker': 'sandbox-worker/src/worker.ts' },
+    entryPoints: {
+      'sandbox-worker': 'sandbox-worker/src/worker.ts',
+      'plugin-worker': 'sandbox-worker/src/pluginWorker.ts',
+    },
     format: 'esm',
     outExtension: { '.js': '.mjs' },
     banner: requireBanner,
@@ -135,6 +138,7 @@ export const targets = [
       'webviews/run': 'webviews/src/run/main.tsx',
       'webviews/page': 'webviews/src/page/main.ts',
       'webviews/workbench': 'webviews/src/workbench/main.tsx',
+      'webviews/appHost': 'webviews/src/appHost/main.ts',
       'webviews/presence': 'webviews/src/presence/main.ts',
     },
   },
@@ -142,6 +146,7 @@ export const targets = [
     ...browserTarget,
     entryPoints: {
       'webviews/view': 'webviews/src/view/main.ts',
+      'webviews/appFrame': 'webviews/src/appFrame/main.ts',
       'webviews/vega': 'webviews/src/view/vega.ts',
       'webviews/plotly': 'webviews/src/view/plotly.ts',
     },
@@ -157,6 +162,7 @@ async function copyAssets(folder) {
     .replace('package.json', 'dist/emscripten-module.wasm');
   await copyFile(variant, `${folder}/quickjs.wasm`);
   await copyFile('sandbox-worker/src/guest.js', `${folder}/quickjs-guest.js`);
+  await copyFile('sandbox-worker/src/pluginGuest.js', `${folder}/quickjs-plugin-guest.js`);
 }
 
 /** Builds into `options.outdir`, which is emptied first; other options go to esbuild. */

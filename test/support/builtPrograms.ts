@@ -6,7 +6,7 @@ import { build, type BuildOptions } from 'esbuild';
 
 const repository = join(import.meta.dirname, '../..');
 /**
- * Builds the programs that run cards (engine, command line, QuickJS worker, runner) as the release is built. Returns a
+ * Builds the programs that run cards (engine, command line, QuickJS workers, runner) as the release is built. Returns a
  * folder that is the caller's to remove: `dist` in it holds the programs, beside the package's manifest.
  */
 export async function buildPrograms(): Promise<string> {
@@ -28,6 +28,10 @@ export async function buildPrograms(): Promise<string> {
   );
   copyFileSync(join(dirname(variant), 'dist/emscripten-module.wasm'), join(folder, 'quickjs.wasm'));
   copyFileSync(join(repository, 'sandbox-worker/src/guest.js'), join(folder, 'quickjs-guest.js'));
+  copyFileSync(
+    join(repository, 'sandbox-worker/src/pluginGuest.js'),
+    join(folder, 'quickjs-plugin-guest.js'),
+  );
   copyFileSync(join(repository, 'package.json'), join(root, 'package.json'));
   return root;
 }
