@@ -125,6 +125,12 @@ export const targets = [
   },
   {
     ...nodeTarget,
+    entryPoints: { 'build-worker': 'language-server/src/apps/page/buildWorker.ts' },
+    format: 'esm',
+    outExtension: { '.js': '.mjs' },
+  },
+  {
+    ...nodeTarget,
     entryPoints: { 'remote-agent': 'remote-agent/src/main.ts' },
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
@@ -161,6 +167,7 @@ async function copyAssets(folder) {
     .resolve('@jitl/quickjs-ng-wasmfile-release-sync/package.json')
     .replace('package.json', 'dist/emscripten-module.wasm');
   await copyFile(variant, `${folder}/quickjs.wasm`);
+  await copyFile(require.resolve('esbuild-wasm/esbuild.wasm'), `${folder}/esbuild.wasm`);
   await copyFile('sandbox-worker/src/guest.js', `${folder}/quickjs-guest.js`);
   await copyFile('sandbox-worker/src/pluginGuest.js', `${folder}/quickjs-plugin-guest.js`);
 }

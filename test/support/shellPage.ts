@@ -46,7 +46,7 @@ export async function openShell<Local extends Side, Remote extends Side>(
   await page.addInitScript(asVsCode, themes[options.theme ?? 'dark']);
   const transport: Transport = {
     send: (message) => {
-      void page.evaluate((sent) => window.postMessage(sent, window.origin), message).catch(() => undefined);
+      void page.evaluate(postToShell, withoutBuffers(message)).catch(() => undefined);
     },
     start: (onMessage) => (receive = onMessage),
     close: () => undefined,
@@ -59,6 +59,26 @@ export async function openShell<Local extends Side, Remote extends Side>(
   });
   await page.goto(url);
   return { channel: channel as unknown as Channel<Side, Remote>, bad, consoleErrors };
+}
+
+/** Playwright carries JSON; VS Code also carries buffers. */
+function withoutBuffers(value: unknown): unknown {
+  if (value instanceof ArrayBuffer) return { base64OfBuffer: Buffer.from(value).toString('base64') };
+  if (Array.isArray(value)) return value.map(withoutBuffers);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutBuffers(member)]));
+}
+
+/** Runs in the page. */
+function postToShell(message: unknown): void {
+  const revived = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(revived);
+    if (typeof value !== 'object' || value === null) return value;
+    const base64 = Reflect.get(value, 'base64OfBuffer') as unknown;
+    if (typeof base64 === 'string') return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)).buffer;
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, revived(member)]));
+  };
+  window.postMessage(revived(message), window.origin);
 }
 
 /** Runs in every document; only the top one is the webview. */

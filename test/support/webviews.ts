@@ -5,7 +5,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { chromium, type Browser } from 'playwright-core';
-import { shellHtml, type ShellKind, type ShellOptions } from '../../extension/src/panels/shellHtml.ts';
+import {
+  isRelay,
+  shellHtml,
+  type RelayKind,
+  type ShellKind,
+  type ShellOptions,
+} from '../../extension/src/panels/shellHtml.ts';
 
 const outdir = path.resolve('out/test-webviews');
 let built: Promise<void> | undefined;
@@ -70,13 +76,14 @@ export async function listen(
 export async function serveShells(): Promise<Listening & { readonly shellUrl: (kind: ShellKind) => string }> {
   await buildWebviews();
   const frameScript = await webviewFile('view.js');
-  const pageScript = await webviewFile('page.js');
+  const relays = { page: await webviewFile('page.js'), appHost: await webviewFile('appHost.js') };
   const own = await listen((request, response) => {
     const url = new URL(request.url ?? '/', own.origin);
-    const kind = /^\/shell\/(canvas|workbench|run|page)$/.exec(url.pathname)?.[1] as ShellKind | undefined;
+    const kind = /^\/shell\/(canvas|workbench|run|page|appHost)$/.exec(url.pathname)?.[1] as
+      ShellKind | undefined;
     if (kind) {
       response.setHeader('content-type', 'text/html; charset=utf-8');
-      response.end(shellHtml(shellOptions(kind, own.origin, frameScript, pageScript)));
+      response.end(shellHtml(shellOptions(kind, own.origin, frameScript, relays)));
       return;
     }
     readFile(path.join(outdir, 'webviews', path.basename(url.pathname))).then(
@@ -94,13 +101,13 @@ export function shellOptions(
   kind: ShellKind,
   origin: string,
   frameScript: string,
-  pageScript: string,
+  relays: Readonly<Record<RelayKind, string>>,
 ): ShellOptions {
   return {
     kind,
     title: 'Sallyport',
     cspSource: origin,
-    script: kind === 'page' ? pageScript : `${origin}/${kind}.js`,
+    script: isRelay(kind) ? relays[kind] : `${origin}/${kind}.js`,
     styleUri: `${origin}/${kind}.css`,
     scriptNonce: 'c2NyaXB0bm9uY2Vmb3J0ZXN0cw',
     styleNonce: 'c3R5bGVub25jZWZvcnRlc3Rz',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Uri, type Webview } from 'vscode';
-import { shellHtml, type ShellKind } from './shellHtml.ts';
+import { isRelay, shellHtml, type ShellKind } from './shellHtml.ts';
 import type { WebviewFiles } from './webviewFiles.ts';
 
 /** A panel or a view of a side bar. */
@@ -23,10 +23,9 @@ export async function openShell(
     kind,
     title: panel.title ?? 'Sallyport',
     cspSource: panel.webview.cspSource,
-    script:
-      kind === 'page'
-        ? await files.source('page')
-        : panel.webview.asWebviewUri(Uri.joinPath(folder, `${kind}.js`)).toString(),
+    script: isRelay(kind)
+      ? await files.source(kind)
+      : panel.webview.asWebviewUri(Uri.joinPath(folder, `${kind}.js`)).toString(),
     styleUri: panel.webview.asWebviewUri(Uri.joinPath(folder, `${kind}.css`)).toString(),
     scriptNonce: nonce(),
     styleNonce: nonce(),

@@ -1,5 +1,13 @@
-/** The pages that Sallyport shows in webviews. All but one are ours alone; `page` relays a card's own page. */
-export type ShellKind = 'canvas' | 'workbench' | 'run' | 'page';
+/** Shells of frames that hold scripts of others: a card's own page, an app. */
+export type RelayKind = 'page' | 'appHost';
+
+/** The pages that Sallyport shows in webviews. The others are ours alone. */
+export type ShellKind = 'canvas' | 'workbench' | 'run' | RelayKind;
+
+/** A relay's own script stands in its document. */
+export function isRelay(kind: ShellKind): kind is RelayKind {
+  return kind === 'page' || kind === 'appHost';
+}
 
 export interface ShellOptions {
   readonly kind: ShellKind;
@@ -8,7 +16,7 @@ export interface ShellOptions {
   readonly cspSource: string;
   /** Webview URI of the style sheet. */
   readonly styleUri: string;
-  /** Webview URI of the bundle; for `page` the bundle itself, which stands in the document. */
+  /** Webview URI of the bundle; for a relay the bundle itself, which stands in the document. */
   readonly script: string;
   /** Fresh for each page, 128 bits or more, base64url. The second is readable in the page: it lets in styles only. */
   readonly scriptNonce: string;
@@ -24,8 +32,8 @@ export interface ShellOptions {
  * - `workbench` opens none either, and shows what a model wrote: no picture from anywhere but the page's own memory, and
  *   Markdown becomes markup only through the sanitiser's policy.
  * - `run` opens frames for charts: Sallyport's own frame script by its hash, libraries as blobs, inline styles.
- * - `page` opens a frame whose scripts are a card's: inline scripts, so there is no nonce, and the relay's own script
- *   stands inline as well: no address may give a script. This page holds no text from anywhere.
+ * - `page` and `appHost` open a frame whose scripts are a card's or an app's: inline scripts, so there is no nonce, and
+ *   the relay's own script stands inline as well: no address may give a script. These pages hold no markup from anywhere.
  */
 export function shellPolicy(options: ShellOptions): string {
   const source = cspToken(options.cspSource);
@@ -56,6 +64,7 @@ export function shellPolicy(options: ShellOptions): string {
       'script-src': `'nonce-${options.scriptNonce}' 'sha256-${options.frameScriptHash}' blob:`,
     },
     page: { ...frames, 'script-src': "'unsafe-inline' blob:" },
+    appHost: { ...frames, 'script-src': "'unsafe-inline' blob:" },
   };
   return Object.entries({
     'default-src': "'none'",
@@ -71,10 +80,9 @@ export function shellPolicy(options: ShellOptions): string {
 
 /** The whole document of a shell. Its body is empty: the bundle draws it. */
 export function shellHtml(options: ShellOptions): string {
-  const script =
-    options.kind === 'page'
-      ? `<script>${inlineScript(options.script)}</script>`
-      : `<script nonce="${options.scriptNonce}" src="${attribute(options.script)}"></script>`;
+  const script = isRelay(options.kind)
+    ? `<script>${inlineScript(options.script)}</script>`
+    : `<script nonce="${options.scriptNonce}" src="${attribute(options.script)}"></script>`;
   return `<!doctype html>
 <html lang="en">
 <head>

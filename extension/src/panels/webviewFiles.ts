@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { libraryNames } from '../../../protocol/src/webview.ts';
+import type { RelayKind } from './shellHtml.ts';
 
 export type LibraryName = (typeof libraryNames)[number];
 
-/** `page` is the relay of a card's own page, `presence` the script of the page that asks for a passkey. */
-type SourceName = LibraryName | 'page' | 'presence';
+/** The relays, the script of an app's frame, and `presence`, the script of the page that asks for a passkey. */
+type SourceName = LibraryName | RelayKind | 'appFrame' | 'presence';
 
 /** The built scripts that are handed over as text. */
 export interface WebviewFiles {

@@ -3,7 +3,7 @@ interface TrustedText {
   toString(): string;
 }
 interface TrustedTypePolicy {
-  createHTML(text: string): TrustedText;
+  createHTML(text: string, use?: string): TrustedText;
   createScriptURL(url: string): TrustedText;
 }
 interface TrustedTypePolicyRules {

@@ -2,11 +2,16 @@ import { withoutFrames } from './withoutFrames.ts';
 
 /** What only the frame's own script may do with text. */
 export interface TrustedSinks {
-  /** Writes a whole page into this document. */
-  writePage(markup: string): void;
+  /** Writes a whole page into this document. `prepare` runs before its first byte, on the emptied document. */
+  writePage(markup: string, prepare?: () => void): void;
+  /** A document that runs nothing and loads nothing, to be read. */
+  parsePage(markup: string): Document;
   /** Runs a script of ours and resolves when it has run. */
   runScript(bytes: ArrayBuffer): Promise<void>;
 }
+
+/** For a document without a window: its frames load nothing and its scripts do not run. */
+const inert = 'inert';
 
 /** Reaches the network past every policy: CSP has no directive for WebRTC in Chromium. */
 const peerConnections = /^(?:webkit)?RTC|^WebTransport|^WebSocketStream|^XSLTProcessor$/;
@@ -23,7 +28,7 @@ export function lockDown(window: Window & typeof globalThis): TrustedSinks {
   const types = window.trustedTypes;
   if (!types) throw new Error('This browser has no Trusted Types');
   const own = types.createPolicy('sallyport', {
-    createHTML: withoutFrames,
+    createHTML: (markup, use) => (use === inert ? markup : withoutFrames(markup)),
     createScriptURL: (url) => url,
   });
   types.createPolicy('default', {
@@ -35,11 +40,14 @@ export function lockDown(window: Window & typeof globalThis): TrustedSinks {
   // The parser alone runs the scripts of a page in their order; that is what the old call is for here.
   const writer: { open(): void; write(markup: string): void; close(): void } = document;
   return {
-    writePage(markup) {
+    writePage(markup, prepare) {
       writer.open();
+      prepare?.();
       writer.write(own.createHTML(markup) as string);
       writer.close();
     },
+    parsePage: (markup) =>
+      new window.DOMParser().parseFromString(own.createHTML(markup, inert) as string, 'text/html'),
     async runScript(bytes) {
       const url = URL.createObjectURL(new Blob([bytes], { type: 'text/javascript' }));
       const script = document.createElement('script');

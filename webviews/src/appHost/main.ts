@@ -1,0 +1,115 @@
+import { appPageHost, appPageView } from '../../../protocol/src/appHost.ts';
+import { Channel } from '../../../protocol/src/channel.ts';
+import { errorMessage } from '../../../protocol/src/errors.ts';
+import { connectHost } from '../ui/hostTransport.ts';
+import { onThemeChange } from '../ui/viewThemeOf.ts';
+import { visibleText } from '../ui/visibleText.ts';
+import { words } from '../ui/words.ts';
+import { AppBar } from './appBar.ts';
+import { AppBridge } from './appBridge.ts';
+import { appThemeOf } from './appThemeOf.ts';
+import { AppView, type AppState } from './appView.ts';
+import { CallLimits } from './callLimits.ts';
+import { judgeCall } from './judgeCall.ts';
+import './appHost.css';
+
+// The shell of one app. It puts no text from anywhere into its own document but as text nodes, and passes on nothing but
+// calls that its own table allows.
+const host = connectHost();
+const channel: Channel<typeof appPageView, typeof appPageHost> = new Channel(host.transport, appPageHost, {
+  local: appPageView,
+  requestHandlers: {},
+  notificationHandlers: {
+    'appPage/chunk': ({ callId, text }) => bridge.hear(callId, text),
+    'appPage/updated': () => bar.say(words.app.updated),
+    'appPage/reload': () => void open(),
+  },
+});
+const bridge = new AppBridge({
+  judge: judgeCall,
+  limits: new CallLimits(() => performance.now()),
+  forward: (call, signal) => channel.call('appPage/call', call, { signal }),
+  theme: () => appThemeOf(document),
+  onRefused: (method, code) =>
+    channel.notify('appPage/problem', { kind: 'refused', text: `${method}: ${code}` }),
+});
+
+const root = document.getElementById('root') ?? document.body;
+const bar = new AppBar({ onReload: () => void open(), onStop: stop });
+const body = document.createElement('main');
+body.className = 'app-body';
+root.append(bar.element, body);
+
+let view: AppView | undefined;
+/** A reload makes what an earlier one still waits for worthless. */
+let round = 0;
+
+async function open(): Promise<void> {
+  const own = ++round;
+  view?.dispose();
+  view = undefined;
+  bar.setRunning(true);
+  bar.say(words.app.opening);
+  try {
+    const opened = await channel.call('appPage/open', {});
+    if (own !== round) return;
+    host.setState({ app: opened.app });
+    bar.setName(visibleText(opened.name));
+    view = new AppView(body, {
+      frameScript: opened.frameScript,
+      document: opened.document,
+      title: words.app.title(visibleText(opened.name)),
+      theme: () => appThemeOf(document),
+      onState: (state) => {
+        if (own === round) show(state);
+      },
+      onCall: (call, signal, hear) => bridge.answer(call, signal, hear),
+      onProblem: (kind, text) => {
+        channel.notify('appPage/problem', { kind, text });
+        if (kind === 'error') bar.say(words.app.threw(visibleText(text)), true);
+      },
+      onLeave: () => bar.focus(),
+    });
+  } catch (error) {
+    if (own !== round) return;
+    bar.setRunning(false);
+    bar.say(errorMessage(error), true);
+  }
+}
+
+function stop(): void {
+  round++;
+  view?.dispose();
+  view = undefined;
+  bar.setRunning(false);
+  bar.say(words.app.stopped);
+  bar.focus();
+}
+
+function show(state: AppState): void {
+  switch (state.kind) {
+    case 'opening':
+      return;
+    case 'shown':
+      bar.say('');
+      if (document.hasFocus() && document.activeElement === document.body) view?.focus();
+      return;
+    case 'hung':
+      bar.say(words.app.hung, true);
+      return;
+    case 'closed': {
+      const reason = words.frame.closed[state.reason];
+      channel.notify('appPage/problem', { kind: 'closed', text: `${state.reason} ${state.detail}` });
+      view = undefined;
+      bar.setRunning(false);
+      bar.say(state.detail === '' ? `${reason}.` : `${reason}: ${visibleText(state.detail)}.`, true);
+    }
+  }
+}
+
+onThemeChange(document, () => view?.setTheme(appThemeOf(document)));
+// VS Code puts the focus on the page when its tab is chosen; the app is what a person means.
+window.addEventListener('focus', () => {
+  if (document.activeElement === document.body) view?.focus();
+});
+void open();
