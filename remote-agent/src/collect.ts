@@ -4,6 +4,7 @@ import type { ArtifactRef } from '../../protocol/src/artifacts.ts';
 import { limits } from '../../protocol/src/limits.ts';
 import type { PortType } from '../../protocol/src/manifests.ts';
 import type { JobSpec, OutputProblem } from '../../protocol/src/runner.ts';
+import type { Scrubber } from '../../protocol/src/scrub/scrubber.ts';
 import type { BlobStore } from './files/blobStore.ts';
 import { CaptureError, captureEntry, type CaptureFault } from './files/captureTree.ts';
 import { systemCode, toFileError } from './files/fileError.ts';
@@ -51,13 +52,14 @@ export async function openOutputs(outputsFolder: string): Promise<OutputsHandle>
  * the walk is safe even where something is. Each port is taken whole or not at all, in the order of declaration, as
  * regular files and folders only (hard links are refused, see `CaptureOptions`); `limits.outputMB` and
  * `limits.filesPerTree` hold over all of them together. Entries that no port declares are reported, never read.
- * Problems are results; thrown are only failures of this machine: `disk-full`, `unreadable`, and `cancelled`.
+ * A port in which one of `values` is found is not taken. Problems are results; thrown are only failures of this machine: `disk-full`, `unreadable`, and `cancelled`.
  */
 export async function collectOutputs(
   handle: OutputsHandle,
   job: JobSpec,
   store: BlobStore,
   signal?: AbortSignal,
+  values?: Scrubber,
 ): Promise<CollectedOutputs> {
   const outputs: Record<string, ArtifactRef> = {};
   const problems: OutputProblem[] = [];
@@ -66,6 +68,7 @@ export async function collectOutputs(
     pace: createPace(signal),
     budget: { bytes: job.limits.outputMB * 1024 * 1024, entries: limits.filesPerTree },
     hardLinks: 'refuse',
+    values,
   } as const;
   for (const { port, type, optional } of job.outputs) {
     if (options.pace.isDue()) await options.pace.rest();
@@ -98,6 +101,7 @@ const problemKinds: Readonly<Record<CaptureFault, OutputProblem['kind']>> = {
   'too-large': 'too-large',
   changed: 'changed',
   unreadable: 'not-regular',
+  'holds-value': 'invalid',
 };
 
 /** Checks that cost little against the type: file or folder, JSON that parses, text that is UTF-8. */

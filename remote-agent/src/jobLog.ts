@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { limits } from '../../protocol/src/limits.ts';
+import { createScrubber, type Scrubber } from '../../protocol/src/scrub/scrubber.ts';
 
 export type LogStream = 'stdout' | 'stderr';
 
@@ -10,6 +11,10 @@ export interface Flow {
   /** Settles when there is room again. */
   whenClear(): Promise<void>;
 }
+
+const nothingKnown = createScrubber([]);
+/** How long a program must be silent for the beginning of what may be a value to be told. */
+const pauseMs = 50;
 
 /** A UTF-16 unit is at most three bytes of UTF-8, so a piece of this many fits a chunk. */
 const pieceUnits = Math.floor(limits.logChunkBytes / 3);
@@ -33,15 +38,27 @@ export class JobLog {
     this.#flow = flow;
   }
 
-  /** Reads a stream to its end and settles then. Pauses it while the reader of the log can't follow. */
-  follow(stream: LogStream, source: Readable): Promise<void> {
+  /**
+   * Reads a stream to its end and settles then. Pauses it while the reader of the log can't follow. What `scrubber` knows
+   * is taken out first.
+   */
+  follow(stream: LogStream, source: Readable, scrubber: Scrubber = nothingKnown): Promise<void> {
     const decoder = new StringDecoder('utf8');
-    source.on('data', (chunk: Buffer) => {
+    const pass = scrubber.stream();
+    const take = (bytes: Uint8Array) => {
       const room = Math.max(0, this.#limitBytes - this.keptBytes);
-      const kept = chunk.length <= room ? chunk : chunk.subarray(0, room);
+      const kept = bytes.length <= room ? bytes : bytes.subarray(0, room);
       this.keptBytes += kept.length;
-      this.cutBytes += chunk.length - kept.length;
-      this.#tellPieces(stream, decoder.write(kept));
+      this.cutBytes += bytes.length - kept.length;
+      this.#tellPieces(stream, decoder.write(Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength)));
+    };
+    let pause: NodeJS.Timeout | undefined;
+    source.on('data', (chunk: Buffer) => {
+      take(pass.push(chunk));
+      if (!scrubber.isEmpty) {
+        clearTimeout(pause);
+        pause = setTimeout(() => take(pass.idle()), pauseMs);
+      }
       if (this.#flow.isCongested) {
         source.pause();
         void this.#flow.whenClear().then(() => source.resume());
@@ -49,6 +66,8 @@ export class JobLog {
     });
     return new Promise((resolve) => {
       source.once('close', () => {
+        clearTimeout(pause);
+        take(pass.end());
         this.#tellPieces(stream, decoder.end());
         resolve();
       });

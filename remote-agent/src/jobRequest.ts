@@ -74,6 +74,7 @@ export function isStandby(request: SandboxRequest): boolean {
   return (
     request.network === 'none' &&
     request.mounts.length === 0 &&
+    request.files === undefined &&
     request.user === undefined &&
     Object.keys(request.environment).length === 0 &&
     request.limits.outputMB === standbyRequest.limits.outputMB

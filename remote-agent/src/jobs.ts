@@ -2,6 +2,7 @@ import { fchmodSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { UserError, errorMessage } from '../../protocol/src/errors.ts';
 import type { JobOutcome, JobResult, JobSpec } from '../../protocol/src/runner.ts';
+import type { Scrubber } from '../../protocol/src/scrub/scrubber.ts';
 import type { CgroupRoot, JobGroup } from './cgroup.ts';
 import { collectOutputs, openOutputs, type CollectedOutputs, type OutputsHandle } from './collect.ts';
 import type { BlobStore } from './files/blobStore.ts';
@@ -16,6 +17,7 @@ import { usageBelow } from './processes.ts';
 import { programOf, type ProgramPlace } from './program.ts';
 import { createProgressReader } from './progress.ts';
 import { stageJob } from './stage.ts';
+import { noValues, type JobValues } from './vault/jobValues.ts';
 import { isFull, type Excess, type Watchdog } from './watchdog.ts';
 
 /** What is told while a job runs; nothing after it has settled. */
@@ -48,7 +50,9 @@ export interface JobServices {
   readonly flow: Flow;
   /** Milliseconds of a clock that only goes forward. */
   readonly now: () => number;
-  open(job: JobSpec): Promise<OpenedPlace>;
+  /** Opens the vault values of a job. Throws `bad-message` where one of them can't be used. */
+  values(job: JobSpec): JobValues;
+  open(job: JobSpec, values: JobValues): Promise<OpenedPlace>;
 }
 
 /**
@@ -65,9 +69,9 @@ export async function runJob(
   const run = new JobRun(services, job, events, signal);
   let outcome: JobOutcome;
   try {
-    outcome = await run.run();
+    outcome = scrubOutcome(await run.run(), run.values.scrubber);
   } catch (error) {
-    outcome = signal.aborted ? { kind: 'cancelled' } : toRefusal(error);
+    outcome = signal.aborted ? { kind: 'cancelled' } : scrubOutcome(toRefusal(error), run.values.scrubber);
   }
   return {
     outcome,
@@ -84,6 +88,8 @@ export async function runJob(
 
 class JobRun {
   readonly log: JobLog;
+  /** What the job may say none of. */
+  values = noValues;
   readonly times = { runMs: 0, stageMs: 0, collectMs: 0 };
   collected: CollectedOutputs = { outputs: {}, problems: [] };
   readonly #services: JobServices;
@@ -102,7 +108,8 @@ class JobRun {
   async run(): Promise<JobOutcome> {
     const startedAt = this.#services.now();
     this.#signal.throwIfAborted();
-    const place = await this.#services.open(this.#job);
+    this.values = this.#services.values(this.#job);
+    const place = await this.#services.open(this.#job, this.values);
     let handle: OutputsHandle | undefined;
     try {
       const { prepared } = place;
@@ -118,11 +125,13 @@ class JobRun {
       const script = initScript({
         argv,
         environment: {
+          ...this.values.environment,
           ...prepared.environment,
           ...place.environment,
           SALLYPORT_PARAMS: this.#job.params,
         },
         limits: processLimits(this.#job.limits, this.#services.kernelRelease),
+        descriptors: this.values.descriptors,
       });
       const outcome = await this.#follow(place, script, handle);
       if (outcome.kind === 'exited' && outcome.exitCode === 0) await this.#collect(handle);
@@ -137,11 +146,14 @@ class JobRun {
   /** From the start of the program until nothing of it is left and its log was read to the end. */
   async #follow(place: OpenedPlace, script: string, handle: OutputsHandle): Promise<JobOutcome> {
     const { sandbox } = place.prepared;
+    const { scrubber } = this.values;
     await this.#events.starting();
     const streams = [
-      this.log.follow('stdout', sandbox.output),
-      this.log.follow('stderr', sandbox.errors),
-      followProgress(sandbox.progress, this.#services.now, this.#events),
+      this.log.follow('stdout', sandbox.output, scrubber),
+      this.log.follow('stderr', sandbox.errors, scrubber),
+      followProgress(sandbox.progress, this.#services.now, (fraction, text) =>
+        this.#events.progress(fraction, scrubber.text(text)),
+      ),
     ];
     const group = this.#services.cgroup?.createGroup(this.#job.jobId, this.#job.limits);
     if (group) for (const pid of usageBelow(sandbox.first.pid).pids) group.add(pid);
@@ -204,7 +216,16 @@ class JobRun {
     const startedAt = this.#services.now();
     // A card may have closed its own outputs folder; nothing of it is left that could mind.
     fchmodSync(handle.folder.descriptor, 0o700);
-    this.collected = await collectOutputs(handle, this.#job, this.#services.store, this.#signal);
+    const { scrubber } = this.values;
+    const found = await collectOutputs(handle, this.#job, this.#services.store, this.#signal, scrubber);
+    this.collected = {
+      outputs: found.outputs,
+      problems: found.problems.map((problem) => ({
+        ...problem,
+        port: scrubber.text(problem.port),
+        detail: scrubber.text(problem.detail),
+      })),
+    };
     this.times.collectMs = this.#services.now() - startedAt;
   }
 }
@@ -212,11 +233,11 @@ class JobRun {
 /** How often progress can be seen. Of what comes in between, the newest is told when the stream ends. */
 const progressIntervalMs = 50;
 
-function followProgress(source: Readable, now: () => number, events: JobEvents): Promise<void> {
+function followProgress(source: Readable, now: () => number, tell: JobEvents['progress']): Promise<void> {
   let toldAt = -Infinity;
   let held: (() => void) | undefined;
   const read = createProgressReader((fraction, text) => {
-    held = () => events.progress(fraction, text);
+    held = () => tell(fraction, text);
     if (now() - toldAt < progressIntervalMs) return;
     toldAt = now();
     held();
@@ -229,6 +250,12 @@ function followProgress(source: Readable, now: () => number, events: JobEvents):
       resolve();
     });
   });
+}
+
+/** Details quote what shells and programs said. */
+function scrubOutcome(outcome: JobOutcome, scrubber: Scrubber): JobOutcome {
+  if (scrubber.isEmpty || !('detail' in outcome) || outcome.detail === undefined) return outcome;
+  return { ...outcome, detail: scrubber.text(outcome.detail) };
 }
 
 function isStop(value: Stop | ProgramEnd): value is Stop {

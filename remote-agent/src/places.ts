@@ -1,13 +1,18 @@
+import { rmSync } from 'node:fs';
 import { UserError } from '../../protocol/src/errors.ts';
 import type { EgressRecord, JobSpec } from '../../protocol/src/runner.ts';
 import { createEgressProxy, type EgressProxy } from './egress.ts';
 import { awaitListener, bridgeCommand, bridgeEnvironment, proxyEnvironment } from './egressBridge.ts';
-import type { Bridge, PreparedSandbox, SandboxRequest } from './isolation/bubblewrapSandboxes.ts';
+import type { Bridge, Mount, PreparedSandbox, SandboxRequest } from './isolation/bubblewrapSandboxes.ts';
 import type { Isolation } from './isolation/isolation.ts';
 import { StandbyPool } from './isolation/standby.ts';
 import { isStandby, sandboxRequest, standbyRequest } from './jobRequest.ts';
 import type { OpenedPlace } from './jobs.ts';
 import { removeFolder, type RunnerFolder } from './runnerFolder.ts';
+import { authorityEnvironment, authorityFiles } from './vault/authorityFiles.ts';
+import { createJobAuthority, type JobAuthority } from './vault/jobAuthority.ts';
+import { noValues, type JobValues } from './vault/jobValues.ts';
+import { systemTrust } from './vault/trust.ts';
 
 export interface PlacesOptions {
   readonly isolation: Isolation;
@@ -22,11 +27,15 @@ export interface PlacesOptions {
   readonly onProblem: (doing: string, error: unknown) => void;
 }
 
+/** A clock inside may differ, and a job may wait before it starts. */
+const daySeconds = 86_400;
+
 /** Gives each job a sandbox: one that stands ready where the job asks for nothing, else one of its own. */
 export class Places {
   readonly #options: PlacesOptions;
   readonly #standby: StandbyPool;
   readonly #open = new Set<PreparedSandbox>();
+  #authorities = 0;
 
   constructor(options: PlacesOptions) {
     this.#options = options;
@@ -47,14 +56,20 @@ export class Places {
   }
 
   /** Rejects with `isolation-missing` where the sandbox can't be made exactly as asked, and as `sandboxRequest` does. */
-  async open(job: JobSpec): Promise<OpenedPlace> {
+  async open(job: JobSpec, values: JobValues = noValues): Promise<OpenedPlace> {
     const request = sandboxRequest(job, this.#options.privateFolders);
     if (isStandby(request)) {
       const ready = this.#standby.take();
       if (ready) return this.#place(ready);
     }
     if (job.access.network.kind === 'hosts')
-      return this.#openWithEgress(job, request, job.access.network.hosts);
+      return this.#openWithEgress(job, request, job.access.network.hosts, values);
+    if (values.injections.length > 0) {
+      throw new UserError(
+        'bad-message',
+        'A vault value is put into requests only for a card with a host list',
+      );
+    }
     return this.#place(await this.#start(request));
   }
 
@@ -73,13 +88,20 @@ export class Places {
     job: JobSpec,
     request: SandboxRequest,
     hosts: readonly string[],
+    values: JobValues,
   ): Promise<OpenedPlace> {
     const { nodePath, onEgress } = this.#options;
     if (nodePath === undefined) {
       const remedy = 'Install Node.js from your distribution: the way out of a sealed card is opened by it.';
       throw new UserError('interpreter-missing', 'There is no Node to open the way out with', { remedy });
     }
-    const proxy = createEgressProxy({ jobId: job.jobId, hosts, onRecord: onEgress });
+    const shown = values.injections.length > 0 ? this.#showAuthority(job) : undefined;
+    const proxy = createEgressProxy({
+      jobId: job.jobId,
+      hosts,
+      onRecord: onEgress,
+      ...(shown && { vault: { values, authority: shown.authority } }),
+    });
     let listener: ReturnType<typeof awaitListener> | undefined;
     const [program, ...words] = bridgeCommand(nodePath, '/sallyport/egressBridge.cjs');
     const bridge: Bridge = {
@@ -90,11 +112,15 @@ export class Places {
         listener.catch(() => undefined);
       },
     };
-    const prepared = await this.#start({ ...request, bridge }).catch((error: unknown) => {
-      listener?.then((server) => server.close()).catch(() => undefined);
-      throw error;
-    });
-    const place = this.#place(prepared, proxyEnvironment, proxy);
+    const prepared = await this.#start({ ...request, bridge, ...(shown && { files: shown.files }) })
+      .catch((error: unknown) => {
+        listener?.then((server) => server.close()).catch(() => undefined);
+        throw error;
+      })
+      // The sandbox has them open.
+      .finally(() => shown?.files.forEach(({ path }) => rmSync(path, { force: true })));
+    const environment = { ...proxyEnvironment, ...(shown && authorityEnvironment) };
+    const place = this.#place(prepared, environment, proxy);
     try {
       if (listener) await proxy.listen(await listener);
       return place;
@@ -103,6 +129,22 @@ export class Places {
       place.release();
       throw error;
     }
+  }
+
+  /** Makes the authority that this job's card accepts and writes what the card is shown of it. */
+  #showAuthority(job: JobSpec): { authority: JobAuthority; files: readonly Mount[] } {
+    const authority = createJobAuthority(Date.now(), (job.limits.seconds + daySeconds) * 1000);
+    const number = (this.#authorities += 1);
+    const write = (name: string, text: string, target: string): Mount => ({
+      path: this.#options.folder.write(`authorities/${number}-${name}.pem`, text),
+      target,
+      write: false,
+    });
+    const files = [
+      write('own', authority.certificatePem, authorityFiles.own),
+      write('all', `${systemTrust().pem}\n${authority.certificatePem}`, authorityFiles.all),
+    ];
+    return { authority, files };
   }
 
   async #start(request: SandboxRequest): Promise<PreparedSandbox> {

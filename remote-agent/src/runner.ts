@@ -19,6 +19,8 @@ import { runJob, toRefusal, type JobServices } from './jobs.ts';
 import { Places } from './places.ts';
 import { createRunnerFolder, rootScratch, sweepRunnerFolders, type RunnerFolder } from './runnerFolder.ts';
 import { Turnstile } from './turnstile.ts';
+import { openJobValues } from './vault/jobValues.ts';
+import { createRecipientKey } from './vault/openValue.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** Where events go: the engine's side of the channel. */
@@ -80,6 +82,7 @@ export class Runner {
   readonly #jobs = new Map<string, AbortController>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #watchdog = new Watchdog();
+  readonly #vaultKey = createRecipientKey();
   #cgroup: CgroupRoot | undefined;
   #session: Session | undefined;
   #isGreeted = false;
@@ -120,6 +123,7 @@ export class Runner {
       node: environment.nodeVersion,
       isolation: found.report,
       interpreters: Object.values(found.interpreters),
+      vaultKey: this.#vaultKey.publicKey,
     };
   }
 
@@ -211,7 +215,8 @@ export class Runner {
       cgroup: this.#cgroup,
       flow,
       now,
-      open: (job) => places.open(job),
+      values: (job) => openJobValues(this.#vaultKey, job.jobId, job.vault ?? []),
+      open: (job, values) => places.open(job, values),
     };
   }
 

@@ -16,6 +16,8 @@ export interface Scrubber {
 }
 
 export interface ScrubbedStream {
+  /** True as soon as a whole value went by. */
+  readonly hasFound: boolean;
   /** The bytes that are sure. What may be the beginning of a value is held back. */
   push(chunk: Uint8Array): Uint8Array;
   /**
@@ -59,9 +61,15 @@ export function tooShort(values: readonly string[]): string[] {
 }
 
 const nothing = new Uint8Array(0);
-const unchanged: ScrubbedStream = { push: (chunk) => chunk, idle: () => nothing, end: () => nothing };
+const unchanged: ScrubbedStream = {
+  hasFound: false,
+  push: (chunk) => chunk,
+  idle: () => nothing,
+  end: () => nothing,
+};
 
 class Pass implements ScrubbedStream {
+  hasFound = false;
   readonly #patterns: Patterns;
   readonly #mark: Uint8Array;
   #held: Uint8Array = nothing;
@@ -77,7 +85,8 @@ class Pass implements ScrubbedStream {
   push(chunk: Uint8Array): Uint8Array {
     if (chunk.length === 0) return chunk;
     const all = this.#held.length === 0 ? chunk : join([this.#held, chunk]);
-    const { spans, holdFrom, isShort } = scan(all, this.#patterns, false);
+    const { spans, holdFrom, isShort, hasFound } = scan(all, this.#patterns, false);
+    this.hasFound ||= hasFound;
     const given = this.#given;
     this.#isShort = isShort;
     // A copy: the chunk is the caller's.
@@ -150,6 +159,8 @@ interface Scan {
   readonly holdFrom: number;
   /** What is held is fewer than four bytes of any value. */
   readonly isShort: boolean;
+  /** A whole value is there, if only in what is held. */
+  readonly hasFound: boolean;
 }
 
 /** Finds all values, also ones within and across each other. `isWhole`: nothing comes after these bytes. */
@@ -201,7 +212,7 @@ function scan(bytes: Uint8Array, patterns: Patterns, isWhole: boolean): Scan {
     }
   }
   if (to > 0) spans.push(from, to);
-  if (isWhole) return { spans, holdFrom: length, isShort: false };
+  if (isWhole) return { spans, holdFrom: length, isShort: false, hasFound: to > 0 };
   let holdFrom = openFrom;
   const places = [fourth, third, second];
   for (let size = Math.min(3, count); size > 0; size--) {
@@ -216,7 +227,7 @@ function scan(bytes: Uint8Array, patterns: Patterns, isWhole: boolean): Scan {
     holdFrom = from;
     isShort = false;
   }
-  return { spans, holdFrom, isShort };
+  return { spans, holdFrom, isShort, hasFound: to > 0 };
 }
 
 /** Where the rest of a pattern (from its fifth byte) ends; 0 where it is another text; beyond the end where bytes lack. */

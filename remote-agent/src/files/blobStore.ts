@@ -63,6 +63,8 @@ export interface PutFileOptions {
   /** More than this throws `UserError('too-large')` and stores nothing. */
   readonly limitBytes?: number;
   readonly pace?: Pace;
+  /** Sees all bytes in order before they are stored; what it throws leaves nothing stored. */
+  readonly inspect?: ((bytes: Uint8Array) => void) | undefined;
 }
 
 export interface ReadBytesOptions {
@@ -132,13 +134,14 @@ export function createBlobStore(folder: string, { write }: { write?: WriteCall }
     sizeOf,
     pathOf,
     putBytes,
-    async putFile(descriptor, { limitBytes = Infinity, pace = createPace() } = {}) {
+    async putFile(descriptor, { limitBytes = Infinity, pace = createPace(), inspect } = {}) {
       const expected = fstatSync(descriptor).size;
       if (expected > limitBytes) throw tooLarge(limitBytes);
       const chunk = Buffer.allocUnsafe(expected < smallBytes ? expected + 1 : chunkBytes);
       const first = readUpTo(descriptor, chunk);
       if (first < chunk.length) {
         if (first > limitBytes) throw tooLarge(limitBytes);
+        inspect?.(chunk.subarray(0, first));
         return putBytes(chunk.subarray(0, first));
       }
       return receive(async (file) => {
@@ -148,6 +151,7 @@ export function createBlobStore(folder: string, { write }: { write?: WriteCall }
           sizeBytes += count;
           if (sizeBytes > limitBytes) throw tooLarge(limitBytes);
           const bytes = chunk.subarray(0, count);
+          inspect?.(bytes);
           sum.update(bytes);
           await file.append(bytes);
           if (pace.isDue()) await pace.rest();

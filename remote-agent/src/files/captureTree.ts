@@ -2,6 +2,7 @@ import { closeSync, fstatSync } from 'node:fs';
 import type { ArtifactRef, Tree, TreeEntry } from '../../../protocol/src/artifacts.ts';
 import { canonicalJson } from '../../../protocol/src/canonicalJson.ts';
 import { UserError, type ErrorCode } from '../../../protocol/src/errors.ts';
+import type { Scrubber } from '../../../protocol/src/scrub/scrubber.ts';
 import { limits } from '../../../protocol/src/limits.ts';
 import type { BlobStore } from './blobStore.ts';
 import { toFileError } from './fileError.ts';
@@ -19,7 +20,8 @@ import { createPace, type Pace } from './pace.ts';
 import { decodeName, listingLimitBytes, showName, treePathFault } from './treePath.ts';
 
 /** Why a file or folder was not taken. `not-regular` covers links, FIFOs, sockets, devices and hard links. */
-export type CaptureFault = 'missing' | 'not-regular' | 'bad-name' | 'too-large' | 'changed' | 'unreadable';
+export type CaptureFault =
+  'missing' | 'not-regular' | 'bad-name' | 'too-large' | 'changed' | 'unreadable' | 'holds-value';
 
 /** `message` names the entry with unprintable bytes escaped, and says what to do. */
 export class CaptureError extends UserError {
@@ -50,6 +52,8 @@ export interface CaptureOptions {
   readonly hardLinks: 'refuse' | 'accept';
   /** False for a path, relative to the folder, that is passed over with all below it. Absent takes everything. */
   readonly includes?: ((path: string) => boolean) | undefined;
+  /** What must not be stored: a file, or a listing of names, that holds one of these values is a fault. */
+  readonly values?: Scrubber | undefined;
 }
 
 const codeOf: Readonly<Record<CaptureFault, ErrorCode>> = {
@@ -59,6 +63,7 @@ const codeOf: Readonly<Record<CaptureFault, ErrorCode>> = {
   'too-large': 'too-large',
   changed: 'conflict',
   unreadable: 'unreadable',
+  'holds-value': 'unsafe-path',
 };
 
 /**
@@ -95,9 +100,11 @@ export async function captureTree(
   entries.sort((a, b) => (a.path < b.path ? -1 : 1));
   const files = entries.filter((entry) => entry.kind === 'file');
   const listing: Tree = { version: 1, entries };
+  const listed = Buffer.from(canonicalJson(listing));
+  if (options.values?.finds(listed)) throw holdsValue(shown);
   return {
     kind: 'directory',
-    digest: options.store.putBytes(Buffer.from(canonicalJson(listing))).digest,
+    digest: options.store.putBytes(listed).digest,
     sizeBytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),
     files: files.length,
   };
@@ -200,16 +207,32 @@ function namesOf(folder: OpenedFolder, prefix: string, run: Walk): string[] {
   return names;
 }
 
+/** Throws at the first bytes that complete a value. */
+function inspectorOf(values: Scrubber | undefined, shown: string): ((bytes: Uint8Array) => void) | undefined {
+  if (!values || values.isEmpty) return undefined;
+  const pass = values.stream();
+  return (bytes) => {
+    pass.push(bytes);
+    if (pass.hasFound) throw holdsValue(shown);
+  };
+}
+
+function holdsValue(shown: string): CaptureError {
+  const text = `${shown}: it holds a vault value, and results are kept and shown; write it without`;
+  return new CaptureError('holds-value', text, shown);
+}
+
 async function captureFile(
   entry: OpenedEntry,
   shown: string,
-  { store, budget, pace, hardLinks }: CaptureOptions,
+  { store, budget, pace, hardLinks, values }: CaptureOptions,
 ): Promise<{ digest: string; sizeBytes: number }> {
   if (hardLinks === 'refuse' && entry.stat.nlink > 1n) {
     throw new CaptureError('not-regular', `${shown}: the file has a second name (hard link); copy it`, shown);
   }
   try {
-    const blob = await store.putFile(entry.descriptor, { limitBytes: budget.bytes, pace });
+    const inspect = inspectorOf(values, shown);
+    const blob = await store.putFile(entry.descriptor, { limitBytes: budget.bytes, pace, inspect });
     if (!isUnchanged(entry.stat, fstatSync(entry.descriptor, { bigint: true }))) {
       throw new CaptureError('changed', `${shown}: the file changed while it was read; try again`, shown);
     }

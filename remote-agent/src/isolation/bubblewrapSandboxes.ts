@@ -31,6 +31,8 @@ export interface SandboxRequest {
   readonly mounts: readonly Mount[];
   /** What of the mounts is covered. */
   readonly masks?: readonly Mask[];
+  /** Files of the runner's own that this sandbox is shown read-only; they open nothing of the host's. */
+  readonly files?: readonly Mount[];
   readonly environment: Readonly<Record<string, string>>;
   /** What runs inside first, with a channel to this process. */
   readonly bridge?: Bridge;
@@ -143,7 +145,7 @@ function spawnBubblewrap(
   try {
     const seccompDescriptor = place.filters && open(place.filters[socketProfile(request)]);
     const bind = (mount: Mount) => ({ ...mount, descriptor: open(mount.path) });
-    const own = [...place.mounts[request.network], ...folders].map(bind);
+    const own = [...place.mounts[request.network], ...(request.files ?? []), ...folders].map(bind);
     const granted = request.mounts.map(bind);
     const words = sandboxArguments({
       network: request.network === 'all' ? 'host' : 'own',

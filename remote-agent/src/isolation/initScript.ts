@@ -1,3 +1,5 @@
+import { mostDescriptors } from '../../../protocol/src/vaultUse.ts';
+
 /** Bounds that the kernel keeps for each process; undefined leaves what the runner has. */
 export interface ProcessLimits {
   /** Processes and threads of the whole sandbox, its own two included. */
@@ -13,6 +15,8 @@ export interface InitCommand {
   readonly argv: readonly [string, ...string[]];
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: ProcessLimits;
+  /** Texts that the program reads from a descriptor of its own, whose number is in the variable `name`. At most four. */
+  readonly descriptors?: readonly { readonly name: string; readonly value: string }[];
 }
 
 /** A program of ours that runs to its end inside before the sandbox counts as standing. */
@@ -46,7 +50,7 @@ export function readyScript(preparation?: Preparation): string {
 
 /**
  * The shell text that runs one program and reports `exit N`. The program gets no input, standard output and error,
- * descriptor 3 for progress, and nothing else. Quoting is no boundary here: the shell is as sealed as the program.
+ * descriptor 3 for progress, those in `descriptors` (each text with a line feed after it), and nothing else. Quoting is no boundary here: the shell is as sealed as the program.
  */
 export function initScript(command: InitCommand): string {
   const { limits } = command;
@@ -60,17 +64,40 @@ export function initScript(command: InitCommand): string {
     ...(limits.dataBytes === undefined ? [] : [`ulimit -d ${Math.ceil(limits.dataBytes / 1024)}`]),
     ...(limits.fileBytes === undefined ? [] : [`ulimit -f ${Math.ceil(limits.fileBytes / 512)}`]),
   ];
-  const environment = Object.entries(command.environment).map(
-    ([name, value]) => `export ${name}=${shellQuote(value)}`,
-  );
+  const texts = (command.descriptors ?? []).map(({ name, value }, index) => ({
+    name,
+    value,
+    number: firstTextDescriptor + index,
+    end: delimiterOf(value),
+  }));
+  if (texts.length > mostDescriptors)
+    throw new RangeError('A program gets at most four texts from descriptors');
+  const environment = [
+    ...Object.entries(command.environment),
+    ...texts.map(({ name, number }) => [name, String(number)] as const),
+  ].map(([name, value]) => `export ${name}=${shellQuote(value)}`);
+  const redirections = texts.map(({ number, end }) => ` ${number}<<'${end}'`).join('');
   return [
     `${bounds.join(' && ')} || exit 125`,
     ...environment,
     // In a subshell, so that the shell's own words about a signal stay on its descriptor 2.
-    `(exec ${command.argv.map(shellQuote).join(' ')} </dev/null 2>&4 4>&- 5>&-)`,
+    `(exec ${command.argv.map(shellQuote).join(' ')} </dev/null 2>&4 4>&- 5>&-${redirections})`,
+    ...texts.flatMap(({ value, end }) => [value, end]),
     'echo "exit $?" >&2',
     '',
   ].join('\n');
+}
+
+/** POSIX shells name a descriptor with one digit; the lower ones are taken. */
+const firstTextDescriptor = 6;
+
+/** A line that the text itself does not hold. */
+function delimiterOf(text: string): string {
+  if (text.includes('\0')) throw new TypeError('Failed to pass a text to a program: it contains NUL');
+  const lines = new Set(text.split('\n'));
+  let end = 'END_OF_TEXT';
+  while (lines.has(end)) end += '_';
+  return end;
 }
 
 /** One word for a POSIX shell. Throws on NUL, which no program can be given. */
