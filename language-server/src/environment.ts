@@ -65,3 +65,35 @@ export function spawnRunner(script: string): ChildProcess {
 export function spawnSearch(program: string, args: readonly string[], folder: string): ChildProcess {
   return spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: {}, cwd: folder, windowsHide: true });
 }
+
+/** Starts a program of the system that Sallyport needs for building or running a VM, with a small environment. */
+export function spawnSystemTool(program: string, args: readonly string[], folder: string): ChildProcess {
+  return spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: systemPath, LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' },
+    cwd: folder,
+    windowsHide: true,
+  });
+}
+
+/**
+ * Starts the program that is a VM. It has a session of its own and no pipe to this process, so that it outlives the
+ * engine; descriptor 3 is the stored VM that it starts from, where there is one.
+ */
+export function spawnMachine(
+  program: string,
+  args: readonly string[],
+  folder: string,
+  files: { readonly output: number; readonly stored?: number | undefined },
+): ChildProcess {
+  const { output, stored } = files;
+  return spawn(program, args, {
+    stdio: ['ignore', output, output, ...(stored === undefined ? [] : [stored])],
+    env: { PATH: systemPath },
+    cwd: folder,
+    detached: true,
+  });
+}
+
+/** Administrators' programs are not on every person's path. */
+const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

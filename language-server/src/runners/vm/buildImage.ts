@@ -72,7 +72,7 @@ export async function buildImage(options: BuildOptions): Promise<VmImage> {
     const built: VmImage = {
       version: imageVersion,
       id: hash
-        .update(JSON.stringify([packages, options.node, options.diskMB]))
+        .update(JSON.stringify([packages, options.node, options.diskMB, digestOf(options.runner)]))
         .digest('hex')
         .slice(0, 16),
       runnerDigest: digestOf(options.runner),

@@ -161,24 +161,38 @@ export async function openPort(
   port: GuestPort,
   instance: string,
   now: () => number,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  { timeoutMs, isUsed, signal }: OpenPortOptions,
 ): Promise<Socket> {
   const until = performance.now() + timeoutMs;
-  for (let attempt = 1; ; attempt += 1) {
+  for (;;) {
     signal.throwIfAborted();
     const left = until - performance.now();
     if (left <= 0)
       throw new UserError('unreachable', `The VM did not answer in ${Math.round(timeoutMs / 1000)} s`);
     // A guest that still thinks the port is in use takes the line for data of that use. It notices the end of a use
     // when nobody is connected for a moment.
-    const socket = await tryOpen(folder, port, instance, now, Math.min(left, bootMs * attempt), signal);
+    const socket = await tryOpen(
+      folder,
+      port,
+      instance,
+      now,
+      isUsed ? Math.min(left, answerMs) : left,
+      signal,
+    );
     if (socket) return socket;
     await wait(300, undefined, { signal });
   }
 }
 
-/** A guest that was just booted reads its port late; what was written waits there. */
-const bootMs = 5_000;
+/** A guest that runs answers well before. */
+const answerMs = 3_000;
+
+export interface OpenPortOptions {
+  readonly timeoutMs: number;
+  /** True where the port may have been used before: then it can take more than one attempt. */
+  readonly isUsed: boolean;
+  readonly signal: AbortSignal;
+}
 
 async function tryOpen(
   folder: MachineFolder,
@@ -204,27 +218,28 @@ async function tryOpen(
     const done = (found: Socket | undefined) => {
       clearTimeout(timer);
       signal.removeEventListener('abort', give);
-      socket.off('data', look).off('close', give);
+      socket.off('readable', look).off('close', give);
       if (!found) socket.destroy();
       resolve(found);
     };
     const give = () => done(undefined);
-    const look = (chunk: Buffer) => {
-      held = Buffer.concat([held, chunk]);
-      const at = held.indexOf(answer);
-      if (at < 0) {
+    const look = () => {
+      for (let chunk = socket.read() as Buffer | null; chunk; chunk = socket.read() as Buffer | null) {
+        held = Buffer.concat([held, chunk]);
+        const at = held.indexOf(answer);
+        if (at >= 0) {
+          const rest = held.subarray(at + answer.length);
+          if (rest.length > 0) socket.unshift(rest);
+          done(socket);
+          return;
+        }
         // What a use before has left.
         held = held.subarray(Math.max(0, held.length - answer.length));
-        return;
       }
-      socket.pause();
-      const rest = held.subarray(at + answer.length);
-      done(socket);
-      if (rest.length > 0) socket.unshift(rest);
     };
     const timer = setTimeout(give, timeoutMs);
     signal.addEventListener('abort', give, { once: true });
-    socket.on('data', look).once('close', give);
+    socket.on('readable', look).once('close', give);
   });
 }
 

@@ -57,7 +57,7 @@ export interface VmPackage {
   /** Bytes of the package's file. */
   readonly sizeBytes: number;
   /** Short names as its copyright file gives them (DEP-5); empty where it is not in that form. */
-  readonly licences: readonly string[];
+  readonly licences: string[];
 }
 
 /** The licences that a Debian copyright file names (https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/). */
