@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { homedir, availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { agentRequests } from '../../protocol/src/agent.ts';
+import { appRequests } from '../../protocol/src/apps.ts';
 import type { ParamsOf, RequestHandlers } from '../../protocol/src/contract.ts';
 import type { CardStatus } from '../../protocol/src/engine.ts';
 import type { engineHeard, engineRequests, engineTold } from '../../protocol/src/engineContract.ts';
@@ -12,6 +13,7 @@ import { localPlace } from '../../protocol/src/places.ts';
 import { createBlobStore, type BlobStore } from '../../remote-agent/src/files/blobStore.ts';
 import type { AgentHandlers, AgentServices, AgentServicesOptions } from './agent/agentServices.ts';
 import type { PersonSide } from './agent/providers/personSide.ts';
+import type { AppsDeps, AppsServices } from './apps/startApps.ts';
 import { doctorReport } from './doctor.ts';
 import { spawnRunner } from './environment.ts';
 import { Journal } from './history/journal.ts';
@@ -70,6 +72,8 @@ export interface EngineServicesOptions {
   readonly now?: () => number;
   readonly scopeOf?: (root: string) => string | null;
   readonly createTools?: AgentServicesOptions['createTools'];
+  /** Where packages of apps come from, and what else of them is replaced in tests. */
+  readonly apps?: Pick<AppsDeps, 'registry' | 'official' | 'environment'>;
   readonly setTimer?: (run: () => void, ms: number) => () => void;
 }
 
@@ -323,8 +327,44 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     ],
   });
 
+  let apps: Promise<AppsServices> | undefined;
+  /** As the agent's part: read when an app is first asked for. */
+  const openApps = (): Promise<AppsServices> => {
+    apps ??= startApps().catch((error: unknown) => {
+      apps = undefined;
+      throw error;
+    });
+    return apps;
+  };
+  const startApps = async () => {
+    const current = open();
+    const { startApps: start } = await import('./apps/startApps.ts');
+    const services = start({
+      opened: current,
+      projects,
+      projectKey,
+      person: options.person ?? nobody,
+      gate: async () => (await openAgent()).gate,
+      notify,
+      onProblem: problem,
+      clock: { now, monotonic: () => performance.now(), setTimer: options.setTimer ?? startTimer },
+      programs: options.programs,
+      ...options.apps,
+    });
+    services.setConnections(connections.connections);
+    return services;
+  };
+  const appHandlers = Object.fromEntries(
+    Object.keys(appRequests).map((method) => [
+      method,
+      async (params: never, signal: AbortSignal) =>
+        (await openApps()).handlers[method as keyof typeof appRequests](params, signal),
+    ]),
+  ) as unknown as AppsServices['handlers'];
+
   const handlers: EngineServices['handlers'] = {
     ...agentHandlers,
+    ...appHandlers,
     ...placeHandlers,
     'project/list': () => projects.list().map(({ root }) => viewOf(root)),
     'project/get': ({ root }) => viewOf(root),
@@ -367,6 +407,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
 
   const close = async () => {
     if (!opened) return;
+    await (await apps?.catch(() => undefined))?.dispose();
     await (await agent?.catch(() => undefined))?.dispose();
     const { runs, runner, jsRunner, places, store } = opened;
     await runs.dispose();
@@ -383,6 +424,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     setConnections: (params) => {
       connections = params;
       agent?.then((services) => services.setConnections(params)).catch(() => undefined);
+      apps?.then((services) => services.setConnections(params.connections)).catch(() => undefined);
     },
     vaultChanged: () => {
       for (const { root } of projects.list()) notify('project/changed', { root });

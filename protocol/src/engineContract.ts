@@ -1,4 +1,5 @@
 import { agentEvents, agentNotifications, agentRequests, providerRequests } from './agent.ts';
+import { appEvents, appRequests } from './apps.ts';
 import { engineEvents, engineSide } from './engine.ts';
 import { gateEvents, gateRequests } from './gate.ts';
 import { placeEvents, placePersonRequests, placeRequests } from './places.ts';
@@ -11,6 +12,7 @@ export const engineRequests = {
   ...engineSide.requests,
   ...gateRequests,
   ...agentRequests,
+  ...appRequests,
   ...placeRequests,
 } as const;
 
@@ -26,6 +28,7 @@ export const engineHeard = {
   ...engineEvents.notifications,
   ...gateEvents,
   ...agentEvents,
+  ...appEvents,
   ...placeEvents,
 } as const;
 

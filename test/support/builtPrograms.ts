@@ -15,7 +15,7 @@ export async function buildPrograms(): Promise<string> {
   const { targets } = (await import(join(repository, 'scripts/build.mjs'))) as {
     targets: (BuildOptions & { entryPoints: Record<string, string> })[];
   };
-  const wanted = ['engine', 'sandbox-worker', 'shell-worker', 'remote-agent'];
+  const wanted = ['engine', 'sandbox-worker', 'shell-worker', 'build-worker', 'remote-agent'];
   await Promise.all(
     targets
       .filter(({ entryPoints }) => wanted.some((name) => name in entryPoints))
@@ -27,6 +27,7 @@ export async function buildPrograms(): Promise<string> {
     '@jitl/quickjs-ng-wasmfile-release-sync/package.json',
   );
   copyFileSync(join(dirname(variant), 'dist/emscripten-module.wasm'), join(folder, 'quickjs.wasm'));
+  copyFileSync(join(repository, 'node_modules/esbuild-wasm/esbuild.wasm'), join(folder, 'esbuild.wasm'));
   copyFileSync(join(repository, 'sandbox-worker/src/guest.js'), join(folder, 'quickjs-guest.js'));
   copyFileSync(
     join(repository, 'sandbox-worker/src/pluginGuest.js'),

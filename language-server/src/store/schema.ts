@@ -1,5 +1,6 @@
 import { UserError } from '../../../protocol/src/errors.ts';
 import { conversationTables } from '../agent/conversations/tables.ts';
+import { appTables } from '../apps/tables.ts';
 import { gateTables } from '../gate/ledger.ts';
 import { historyTables } from '../history/tables.ts';
 import { number, type Database } from './database.ts';
@@ -97,6 +98,7 @@ const migrations: readonly string[] = [
   historyTables,
   egressOfPrincipals,
   remoteJobTables,
+  appTables,
 ];
 
 /** Brings the database to the newest version. Throws `conflict` where a newer Sallyport has written it. */

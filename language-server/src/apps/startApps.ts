@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Connection } from '../../../protocol/src/agent.ts';
+import type { appRequests } from '../../../protocol/src/apps.ts';
+import { BridgeError } from '../../../protocol/src/bridge.ts';
+import type { RequestHandlers } from '../../../protocol/src/contract.ts';
+import type { Principal } from '../../../protocol/src/gate.ts';
+import type { EgressRecord } from '../../../protocol/src/runner.ts';
+import { createBlobStore, type BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
+import type { PersonSide } from '../agent/providers/personSide.ts';
+import type { Gate } from '../gate/gate.ts';
+import { createAppStorage } from '../plugins/appStorage.ts';
+import type { Projects } from '../project/model.ts';
+import type { History } from '../runs/history.ts';
+import type { Store } from '../store/store.ts';
+import { AppRecords } from './appRecords.ts';
+import { createApps, type AppNotify } from './apps.ts';
+import { createBridgeCalls } from './bridge/bridgeCalls.ts';
+import { createProjectResults } from './bridge/projectResults.ts';
+import { gitEnvironment } from './environment.ts';
+import { createGenerate } from './generate/createGenerate.ts';
+import { createModelList } from './generate/modelList.ts';
+import { officialSources } from './officialSources.ts';
+import { createPackageCache } from './packages/packageCache.ts';
+import { createRegistry, defaultRegistry } from './packages/registry.ts';
+import { createBundler } from './page/bundler.ts';
+import { createPageBuilder } from './page/pageBuilder.ts';
+import { createTakeRepository } from './sources/takeRepository.ts';
+
+export interface AppsDeps {
+  readonly opened: { readonly store: Store; readonly blobs: BlobStore; readonly history: History };
+  readonly projects: Projects;
+  readonly projectKey: (root: string) => string;
+  readonly person: PersonSide;
+  readonly gate: () => Promise<Gate>;
+  readonly notify: AppNotify;
+  readonly onProblem: (error: unknown) => void;
+  readonly clock: {
+    readonly now: () => number;
+    readonly monotonic: () => number;
+    readonly setTimer: (run: () => void, ms: number) => () => void;
+  };
+  /** The folder that holds the built programs. */
+  readonly programs: string;
+  /** Where packages come from; absent is the public registry. */
+  readonly registry?: string | undefined;
+  /** Replaced in tests. */
+  readonly official?: readonly string[] | undefined;
+  readonly environment?: typeof gitEnvironment | undefined;
+}
+
+export interface AppsServices {
+  readonly handlers: RequestHandlers<typeof appRequests>;
+  setConnections(connections: readonly Connection[]): void;
+  dispose(): Promise<void>;
+}
+
+/** Composes everything of apps over the services of this engine. Its files lie below `apps/` in Sallyport's folder. */
+export function startApps(deps: AppsDeps): AppsServices {
+  const { opened, clock, notify, onProblem, programs } = deps;
+  const { store } = opened;
+  const folder = join(store.home.path, 'apps');
+  const scratch = join(folder, 'scratch');
+  mkdirSync(scratch, { recursive: true, mode: 0o700 });
+  const blobs = createBlobStore(join(folder, 'blobs'));
+  const records = new AppRecords(store.database);
+  const storage = createAppStorage({ folder: join(folder, 'data'), now: clock.now });
+  const createId = () => randomBytes(12).toString('hex');
+  let connections: readonly Connection[] = [];
+
+  const models = createModelList(() => connections);
+  const recordEgress = (by: Principal, record: EgressRecord) => store.egress.appendOf(by, by, record);
+  const generate = createGenerate({ ...deps, ...clock, models, recordEgress, createId });
+  const buildPage = createPageBuilder({
+    blobs,
+    bundle: createBundler({
+      script: join(programs, 'build-worker.mjs'),
+      wasm: join(programs, 'esbuild.wasm'),
+    }),
+    fetchPackages: createRegistry({
+      registry: () => deps.registry ?? defaultRegistry,
+      cache: createPackageCache(join(folder, 'packages')),
+      fetch: globalThis.fetch,
+    }),
+  });
+  const apps = createApps({
+    records,
+    blobs,
+    storage,
+    takeRepository: createTakeRepository({
+      blobs,
+      scratch,
+      environment: deps.environment ?? gitEnvironment,
+    }),
+    buildPage,
+    official: deps.official ?? officialSources,
+    notify,
+    onProblem,
+    createId,
+    now: clock.now,
+  });
+  const bridge = createBridgeCalls({
+    ...clock,
+    library: apps.library,
+    storage,
+    generate,
+    models,
+    results: createProjectResults({ ...deps, ...opened }),
+    callPlugin: () => Promise.reject(new BridgeError('unavailable', 'Plugins do not run here.')),
+    onChunk: (app, callId, text) => notify('bridge/chunk', { app, callId, text }),
+    onProblem,
+  });
+
+  return {
+    handlers: {
+      ...apps.handlers,
+      'bridge/call': async (call, signal) => ({ result: await bridge(call, signal) }),
+    },
+    setConnections: (list) => {
+      connections = list;
+    },
+    dispose: async () => {
+      await apps.dispose();
+      storage.close();
+    },
+  };
+}
