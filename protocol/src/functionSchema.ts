@@ -79,22 +79,25 @@ export const functionSchema = z.pipe(
   schemaObject,
 );
 
-/** Bounds the recursion of what parses it: objects, lists and their members, whatever they mean. */
+/** Bounds the recursion of what parses it. Whatever else is wrong with it is left to that. */
 function isSmall(root: unknown): boolean {
-  let left = mostSchemas * 8;
-  const visit = (value: unknown, depth: number): boolean => {
-    if (typeof value !== 'object' || value === null) return true;
-    // Each schema is one or two levels of JSON below its parent.
-    if (depth > deepestSchema * 2 || --left < 0) return false;
-    return Object.entries(value).every(([key, member]) => key !== '__proto__' && visit(member, depth + 1));
+  let left = mostSchemas;
+  const visit = (schema: unknown, depth: number): boolean => {
+    if (!isObject(schema)) return true;
+    if (depth > deepestSchema || --left < 0) return false;
+    const { properties, items, additionalProperties, anyOf } = schema;
+    const named = isObject(properties) ? properties : {};
+    if (Object.hasOwn(named, '__proto__')) return false;
+    const options: readonly unknown[] = Array.isArray(anyOf) ? anyOf : [];
+    return [...Object.values(named), items, additionalProperties, ...options].every((inner) =>
+      visit(inner, depth + 1),
+    );
   };
-  return visit(root, 0) && schemasWithin(root) <= mostSchemas;
+  return visit(root, 1);
 }
 
-function schemasWithin(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const own = Array.isArray(value) ? 0 : 1;
-  return Object.values(value).reduce<number>((sum, member) => sum + schemasWithin(member), own);
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 /**
