@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { workspace, type ExtensionContext, type Uri } from 'vscode';
+import { AppPanels } from './appHost/appPanels.ts';
 import { PermissionReviewer } from './approvals/reviewPermissions.ts';
 import { WaitingList } from './approvals/waitingList.ts';
 import { CommandRegistry } from './commandRegistry.ts';
@@ -27,6 +28,9 @@ import { createRestartPolicy } from './restartPolicy.ts';
 import { RunStarter } from './runs/runStarter.ts';
 import { Selection } from './selection.ts';
 import { createSettings, type Settings } from './settings.ts';
+import { createVaults } from './vault/life/createVaults.ts';
+import type { Vaults } from './vault/life/vaults.ts';
+import type { VaultSecrets } from './vault/life/vaultSecrets.ts';
 import type { Disposable } from './disposable.ts';
 
 /** What features are wired from. A class never takes this: it takes the few services that it names. */
@@ -49,6 +53,8 @@ export interface Services {
   /** Proof that a person is here, for one act. */
   readonly person: Presence;
   readonly confirmations: SettingConfirmations;
+  readonly vaults: Vaults;
+  readonly vaultSecrets: VaultSecrets;
   /** The connections that a person made, as they are kept. */
   readonly connections: ConnectionStore;
   readonly keys: KeyVault;
@@ -56,6 +62,8 @@ export interface Services {
   readonly models: ConnectedModels;
   readonly waiting: WaitingList;
   readonly changeDocuments: ChangeDocuments;
+  /** The tabs of apps: `open` shows one. */
+  readonly appPanels: AppPanels;
 }
 
 /** A feature: registers itself and answers with what undoes that. */
@@ -107,12 +115,21 @@ export function createServices(context: ExtensionContext): { services: Services;
     script: () => webviewFiles.source('presence'),
     verifier: () => import('./presence/verifyPasskey.ts'),
   });
+  const { vaults, secrets: vaultSecrets } = createVaults(context, settings, onListenerError);
   const connections = new ConnectionStore(context.globalState, onListenerError);
   const keys = new KeyVault({ secrets: context.secrets, timeoutMs: 10_000 });
   const models = new ConnectedModels(connections, settings, onListenerError);
   const waiting = new WaitingList(engine, log);
   const changeDocuments = new ChangeDocuments(engine, commands);
   const reports = new Reports();
+  const appPanels = new AppPanels({
+    extensionUri: context.extensionUri,
+    state: context.globalState,
+    engine,
+    log,
+    notifier,
+    now: () => performance.now(),
+  });
   const services: Services = {
     extensionUri: context.extensionUri,
     manifest: context.extension.packageJSON,
@@ -130,11 +147,14 @@ export function createServices(context: ExtensionContext): { services: Services;
     settings,
     person,
     confirmations,
+    vaults,
+    vaultSecrets,
     connections,
     keys,
     models,
     waiting,
     changeDocuments,
+    appPanels,
   };
   return {
     services,
@@ -145,10 +165,12 @@ export function createServices(context: ExtensionContext): { services: Services;
       reports,
       person,
       confirmations,
+      vaults,
       connections,
       models,
       waiting,
       changeDocuments,
+      appPanels,
       context.secrets.onDidChange(() => keys.forgetRead()),
     ],
   };

@@ -1,4 +1,4 @@
-import { env, Uri, window } from 'vscode';
+import { Uri, window } from 'vscode';
 import type { FileChange, Item } from '../../../protocol/src/agent.ts';
 import type { ParamsOf } from '../../../protocol/src/contract.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
@@ -9,6 +9,7 @@ import type { Engine } from '../engine.ts';
 import { size } from '../figures.ts';
 import type { ChangeDocuments } from '../history/changeDocuments.ts';
 import { plain } from '../plainText.ts';
+import { openWebLink } from './openWebLink.ts';
 import { workbenchWords as words } from './workbenchWords.ts';
 
 export type ActParams = ParamsOf<(typeof workbenchHost.requests)['workbench/act']>;
@@ -133,20 +134,11 @@ async function openFile(commands: CommandRegistry, root: string, path: string): 
   await commands.runBuiltin('vscode.open', Uri.joinPath(Uri.file(root), path), { preview: true });
 }
 
-/** Opens a web address once a person has seen all of it. What a page calls a link may be anything. */
+/** What a page calls a link may be anything. */
 async function openLink(address: string): Promise<void> {
   const url = URL.parse(address);
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return;
-  const open = words.openLinkButton();
-  const copy = words.copyLinkButton();
-  const chosen = await window.showInformationMessage(
-    words.openLinkQuestion(url.host),
-    { modal: true, detail: plain(url.href) },
-    open,
-    copy,
-  );
-  if (chosen === open) await env.openExternal(Uri.parse(url.href, true));
-  else if (chosen === copy) await env.clipboard.writeText(url.href);
+  await openWebLink(url, words.openLinkQuestion(url.host));
 }
 
 async function showRules(engine: Engine, commands: CommandRegistry, root: string): Promise<void> {

@@ -6,6 +6,7 @@ import { cardFile, projectFile } from '../../../language-server/src/project/find
 import { manifestLanguage } from '../../../protocol/src/manifestLanguage.ts';
 import { commandIds, contextKeys, viewIds } from '../../../extension/src/commandIds.ts';
 import { settingSchemas } from '../../../extension/src/settings.ts';
+import { appViewTypes } from '../../../extension/src/appHost/appSlots.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const command = z.object({ command: z.string(), title: z.string(), icon: z.optional(z.string()) });
@@ -153,6 +154,7 @@ describe('the manifest', () => {
       'onWebviewPanel:sallyport.canvas',
       'onWebviewPanel:sallyport.run',
       'onWebviewPanel:sallyport.workbenchEditor',
+      ...appViewTypes.map((viewType) => `onWebviewPanel:${viewType}`),
     ]);
   });
 
