@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import type { ExtensionContext } from 'vscode';
+import type { Settings } from '../../settings.ts';
+import { AgentsLife, type KeptMarker } from './agentsLife.ts';
+import { PersonalLife } from './personalLife.ts';
+import { Vaults } from './vaults.ts';
+import { VaultSecrets } from './vaultSecrets.ts';
+
+const markerName = 'sallyport.vault.deviceKeyKept';
+
+/** The vaults under VS Code's global storage. Opens nothing and reads nothing. */
+export function createVaults(
+  context: Pick<ExtensionContext, 'secrets' | 'globalState' | 'globalStorageUri'>,
+  settings: Pick<Settings, 'lockAfterMinutes'>,
+  onError: (error: unknown) => void,
+): { readonly vaults: Vaults; readonly secrets: VaultSecrets } {
+  const secrets = new VaultSecrets(context.secrets, 10_000);
+  const folder = join(context.globalStorageUri.fsPath, 'vault');
+  const marker: KeptMarker = {
+    get: () => {
+      const value = context.globalState.get(markerName);
+      return value === 'stored' || value === 'found-again' ? value : 'none';
+    },
+    set: (value) => context.globalState.update(markerName, value),
+  };
+  const agents = new AgentsLife({
+    place: { folder: join(folder, 'agents'), counters: secrets },
+    secrets,
+    marker,
+    onError,
+  });
+  const personal = new PersonalLife({
+    place: { folder: join(folder, 'personal'), counters: secrets },
+    lockAfterMinutes: () => settings.lockAfterMinutes,
+    now: () => Date.now(),
+    every: (ms, tick) => {
+      const timer = setInterval(tick, ms);
+      return { dispose: () => clearInterval(timer) };
+    },
+    onError,
+  });
+  return { vaults: new Vaults(agents, personal, onError), secrets };
+}
