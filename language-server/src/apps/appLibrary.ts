@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import type { AppView, PermissionLine } from '../../../protocol/src/apps.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { appLimits } from '../../../protocol/src/limits.ts';
-import { showHidden } from '../../../protocol/src/text.ts';
 import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import type { AppStorage } from '../plugins/appStorage.ts';
-import type { AppRecord, AppRecords, PluginState } from './appRecords.ts';
+import type { PluginStatus, PluginStops } from '../plugins/pluginRecords.ts';
+import type { AppRecord, AppRecords } from './appRecords.ts';
 import { permissionLines } from './createReview.ts';
 import { allowed, nothing, type PermissionSet } from './permissionSet.ts';
 import { storageLimitBytes } from './quota.ts';
@@ -25,6 +25,8 @@ export interface AppLibraryOptions {
   readonly records: AppRecords;
   readonly blobs: BlobStore;
   readonly storage: AppStorage;
+  /** How often plugins had to be stopped; forgotten when a person switches one on. */
+  readonly stops: Pick<PluginStops, 'clear'>;
   readonly now: () => number;
 }
 
@@ -58,7 +60,7 @@ export class AppLibrary {
     return this.#options.records.consent(app.id, app.source, app.code.digest) ?? nothing;
   }
 
-  pluginState(app: string, plugin: string): PluginState {
+  pluginState(app: string, plugin: string): PluginStatus {
     return this.#options.records.plugins(app).get(plugin) ?? usual;
   }
 
@@ -108,24 +110,10 @@ export class AppLibrary {
           plugin,
         },
       );
-    const { records, now } = this.#options;
+    const { records, stops, now } = this.#options;
+    if (state === 'on') stops.clear(id, plugin);
     records.setPlugin(id, plugin, { state, reason: null, lastError: null });
     records.log(id, now(), 'plugin', `${plugin}: ${stateWords[state]}`);
-  }
-
-  /** Notes what went wrong in a plugin. `reason` is set where it was switched off for it. */
-  pluginFailed(id: string, plugin: string, text: string, reason: string | null): void {
-    const { records, now } = this.#options;
-    const shown = showHidden(text);
-    const state = this.pluginState(id, plugin);
-    if (state.state !== 'removed') {
-      records.setPlugin(id, plugin, {
-        state: reason === null ? state.state : 'switched-off',
-        reason: reason === null ? state.reason : showHidden(reason),
-        lastError: shown,
-      });
-    }
-    records.log(id, now(), 'error', `${plugin}: ${shown}`);
   }
 
   #rightsOf(app: AppRecord, content: AppContent): PermissionSet {
@@ -155,7 +143,7 @@ export class AppLibrary {
 export const deletedMs = appLimits.deletedDays * 24 * 60 * 60 * 1000;
 
 const mostRead = 64;
-const usual: PluginState = { state: 'on', reason: null, lastError: null };
+const usual: PluginStatus = { state: 'on', reason: null, lastError: null };
 const stateWords = { on: 'switched on', off: 'switched off', removed: 'removed' } as const;
 
 function linesOf(rights: PermissionSet, plugin: string): PermissionLine[] {

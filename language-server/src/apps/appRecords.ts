@@ -3,6 +3,7 @@ import { appSource, type AppSource } from '../../../protocol/src/apps.ts';
 import { artifactRef, type ArtifactRef } from '../../../protocol/src/artifacts.ts';
 import { appLimits } from '../../../protocol/src/limits.ts';
 import { number, numberOrNull, text, textOrNull, type Database, type Row } from '../store/database.ts';
+import type { PluginState, PluginStatus } from '../plugins/pluginRecords.ts';
 import { permissionSet, type PermissionSet } from './permissionSet.ts';
 import { sourceKey } from './sources/source.ts';
 
@@ -33,12 +34,6 @@ export interface StageRecord {
   /** An update that was found by looking at the source. */
   readonly isWaiting: boolean;
   readonly createdAt: number;
-}
-
-export interface PluginState {
-  readonly state: 'on' | 'off' | 'switched-off' | 'removed';
-  readonly reason: string | null;
-  readonly lastError: string | null;
 }
 
 export interface LogLine {
@@ -130,7 +125,7 @@ export class AppRecords {
     );
   }
 
-  plugins(app: string): Map<string, PluginState> {
+  plugins(app: string): Map<string, PluginStatus> {
     const rows = this.#database.all('select * from app_plugins where app = ?', app);
     return new Map(
       rows.map((row) => [
@@ -144,7 +139,7 @@ export class AppRecords {
     );
   }
 
-  setPlugin(app: string, plugin: string, value: PluginState): void {
+  setPlugin(app: string, plugin: string, value: PluginStatus): void {
     this.#database.run(
       'insert or replace into app_plugins (app, plugin, state, reason, last_error) values (?, ?, ?, ?, ?)',
       app,
@@ -287,7 +282,7 @@ function toStage(row: Row): StageRecord | undefined {
   };
 }
 
-function stateOf(value: string): PluginState['state'] {
+function stateOf(value: string): PluginState {
   return value === 'on' || value === 'off' || value === 'removed' ? value : 'switched-off';
 }
 

@@ -3,6 +3,7 @@ import type { ParamsOf, RequestHandlers } from '../../../protocol/src/contract.t
 import { UserError } from '../../../protocol/src/errors.ts';
 import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import type { AppStorage } from '../plugins/appStorage.ts';
+import type { PluginStops } from '../plugins/pluginRecords.ts';
 import { AppLibrary } from './appLibrary.ts';
 import type { AppRecord, AppRecords, StageRecord } from './appRecords.ts';
 import { blobsOf, dropBlobs, sweepBlobs } from './collectBlobs.ts';
@@ -27,6 +28,7 @@ export interface AppsOptions {
   /** Of the apps alone: code, pages and packages. */
   readonly blobs: BlobStore;
   readonly storage: AppStorage;
+  readonly stops: Pick<PluginStops, 'clear'>;
   readonly takeRepository: TakeRepository;
   readonly buildPage: BuildPage;
   /** Addresses of the repositories of Sallyport's own maintainers. */
@@ -49,7 +51,7 @@ export interface Apps {
 /** Composes staging, review, installation and management of apps over one store. */
 export function createApps(options: AppsOptions): Apps {
   const { records, blobs, storage, official, notify, now } = options;
-  const library = new AppLibrary({ records, blobs, storage, now });
+  const library = new AppLibrary(options);
   const stager = new Stager(options);
   const restore = createDataRestore(storage, records, options.createId);
   const listeners: ((app: string) => void)[] = [];
@@ -77,6 +79,7 @@ export function createApps(options: AppsOptions): Apps {
 
   function forget(app: string): void {
     storage.clear(app);
+    options.stops.clear(app);
     records.transaction(() => records.forget(app));
   }
   const stageOf = (id: string): StageRecord => {

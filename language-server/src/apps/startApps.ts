@@ -3,7 +3,6 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Connection } from '../../../protocol/src/agent.ts';
 import type { appRequests } from '../../../protocol/src/apps.ts';
-import { BridgeError } from '../../../protocol/src/bridge.ts';
 import type { RequestHandlers } from '../../../protocol/src/contract.ts';
 import type { Principal } from '../../../protocol/src/gate.ts';
 import type { EgressRecord } from '../../../protocol/src/runner.ts';
@@ -11,6 +10,10 @@ import { createBlobStore, type BlobStore } from '../../../remote-agent/src/files
 import type { PersonSide } from '../agent/providers/personSide.ts';
 import type { Gate } from '../gate/gate.ts';
 import { createAppStorage } from '../plugins/appStorage.ts';
+import { createHostFunctions } from '../plugins/hostFunctions/hostFunctions.ts';
+import { createPluginHost } from '../plugins/pluginHost.ts';
+import { createPluginStops } from '../plugins/pluginRecords.ts';
+import { preparePluginThreads } from '../plugins/preparePluginThreads.ts';
 import type { Projects } from '../project/model.ts';
 import type { History } from '../runs/history.ts';
 import type { Store } from '../store/store.ts';
@@ -21,6 +24,7 @@ import { createProjectResults } from './bridge/projectResults.ts';
 import { gitEnvironment } from './environment.ts';
 import { createGenerate } from './generate/createGenerate.ts';
 import { createModelList } from './generate/modelList.ts';
+import { createFindPlugin } from './installedPlugins.ts';
 import { officialSources } from './officialSources.ts';
 import { createPackageCache } from './packages/packageCache.ts';
 import { createRegistry, defaultRegistry } from './packages/registry.ts';
@@ -67,6 +71,7 @@ export function startApps(deps: AppsDeps): AppsServices {
   const records = new AppRecords(store.database);
   const storage = createAppStorage({ folder: join(folder, 'data'), now: clock.now });
   const createId = () => randomBytes(12).toString('hex');
+  const stops = createPluginStops(store.database);
   let connections: readonly Connection[] = [];
 
   const models = createModelList(() => connections);
@@ -88,6 +93,7 @@ export function startApps(deps: AppsDeps): AppsServices {
     records,
     blobs,
     storage,
+    stops,
     takeRepository: createTakeRepository({
       blobs,
       scratch,
@@ -100,14 +106,45 @@ export function startApps(deps: AppsDeps): AppsServices {
     createId,
     now: clock.now,
   });
+  const { library } = apps;
+  const plugins = createPluginHost({
+    find: createFindPlugin(library),
+    hostFunctions: createHostFunctions({
+      storage,
+      generate,
+      recordEgress: (by, _app, record) => recordEgress(by, record),
+      now: clock.now,
+      createId,
+    }),
+    states: {
+      read: (app, plugin) => library.pluginState(app, plugin),
+      write: (app, plugin, status) => records.setPlugin(app, plugin, status),
+    },
+    stops,
+    log: (app, plugin, level, text) =>
+      records.log(app, clock.now(), level === 'error' ? 'error' : 'plugin', `${plugin}: ${text}`),
+    onChanged: (app) => notify('app/changed', { app }),
+    prepareThreads: () =>
+      preparePluginThreads(
+        {
+          script: join(programs, 'plugin-worker.mjs'),
+          wasm: join(programs, 'quickjs.wasm'),
+          guest: join(programs, 'quickjs-plugin-guest.js'),
+        },
+        { now: clock.monotonic, setTimer: clock.setTimer },
+      ),
+    now: clock.now,
+    setTimer: clock.setTimer,
+  });
+  apps.onChanged((app) => void plugins.stop(app).catch(onProblem));
   const bridge = createBridgeCalls({
     ...clock,
-    library: apps.library,
+    library,
     storage,
     generate,
     models,
     results: createProjectResults({ ...deps, ...opened }),
-    callPlugin: () => Promise.reject(new BridgeError('unavailable', 'Plugins do not run here.')),
+    callPlugin: (call, signal) => plugins.call({ ...call, signal }),
     onChunk: (app, callId, text) => notify('bridge/chunk', { app, callId, text }),
     onProblem,
   });
@@ -121,6 +158,7 @@ export function startApps(deps: AppsDeps): AppsServices {
       connections = list;
     },
     dispose: async () => {
+      await plugins.dispose();
       await apps.dispose();
       storage.close();
     },

@@ -84,6 +84,13 @@ export const decisionTable: readonly Row[] = [
     when: isPerson,
   },
   {
+    id: 'app-provider',
+    text: 'A person accepted that this app or plugin asks connected models.',
+    verdict: 'allow',
+    when: ({ principal, effect, widens }) =>
+      /^(app|plugin):/.test(principal) && effect === 'provider' && widens === 0,
+  },
+  {
     id: 'not-an-agent',
     text: 'Only an agent may ask for this; apps, plugins and cards have their own permissions.',
     verdict: 'deny',

@@ -3,6 +3,7 @@ import { conversationTables } from '../agent/conversations/tables.ts';
 import { appTables } from '../apps/tables.ts';
 import { gateTables } from '../gate/ledger.ts';
 import { historyTables } from '../history/tables.ts';
+import { pluginTables } from '../plugins/pluginRecords.ts';
 import { number, type Database } from './database.ts';
 import { egressOfPrincipals } from './egressRecords.ts';
 import { remoteJobTables } from './remoteJobRecords.ts';
@@ -99,6 +100,7 @@ const migrations: readonly string[] = [
   egressOfPrincipals,
   remoteJobTables,
   appTables,
+  pluginTables,
 ];
 
 /** Brings the database to the newest version. Throws `conflict` where a newer Sallyport has written it. */

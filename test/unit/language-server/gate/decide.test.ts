@@ -89,6 +89,9 @@ describe('decide', () => {
     ['a person, untrusted', { principal: 'person', effect: 'run', trusted: false }, 'deny', 'untrusted'],
     ['a card', { principal: 'card:load', grants: all }, 'deny', 'not-an-agent'],
     ['a plugin', { principal: 'plugin:notes/search', grants: all }, 'deny', 'not-an-agent'],
+    ['an app that asks a model', { principal: 'app:notes', effect: 'provider' }, 'allow', 'app-provider'],
+    ['an app that widens', { principal: 'app:notes', effect: 'provider', widens: 1 }, 'deny', 'not-an-agent'],
+    ['a card that asks a model', { principal: 'card:load', effect: 'provider' }, 'deny', 'not-an-agent'],
     ['a model request', { effect: 'provider' }, 'allow', 'provider'],
     [
       'a model request of nobody’s conversation',
