@@ -235,7 +235,8 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
       idleMs: bounds.idleMs,
       dial: connect,
       keep,
-      onRequest: (request, response, opened) => void onInnerRequest(request, response, opened),
+      onRequest: (request, response, opened) =>
+        void opened.inTurn(() => onInnerRequest(request, response, opened)),
       onMalformed: ({ target, rule }, code) => {
         const exchange = begin('?');
         exchange.target = target;

@@ -15,8 +15,10 @@ export interface OpenedTunnel {
   readonly target: Target;
   readonly rule: HostRule;
   readonly injections: readonly Injection[];
-  /** The connection to the real server, checked anew whenever one is made, used for one request at a time. */
+  /** The connection to the real server, checked anew whenever one is made. */
   readonly agent: Agent;
+  /** Runs one request after the other: those that came together must neither overtake nor be mixed up. */
+  readonly inTurn: (work: () => Promise<void>) => Promise<void>;
 }
 
 export interface TerminateOptions {
@@ -34,7 +36,7 @@ export interface TerminateOptions {
 
 export interface Terminator {
   /** Takes a CONNECT over. Everything of it ends with `client`. */
-  open(client: Duplex, head: Buffer, tunnel: Omit<OpenedTunnel, 'agent'>): void;
+  open(client: Duplex, head: Buffer, tunnel: Omit<OpenedTunnel, 'agent' | 'inTurn'>): void;
   close(): void;
 }
 
@@ -87,7 +89,7 @@ export function createTerminator(options: TerminateOptions): Terminator {
       client.once('close', () => inner.destroy());
       inner.once('secure', () => {
         clearTimeout(timer);
-        tunnels.set(inner, { target, rule, injections, agent });
+        tunnels.set(inner, { target, rule, injections, agent, inTurn: createTurns() });
         server.emit('connection', inner);
       });
     },
@@ -96,6 +98,11 @@ export function createTerminator(options: TerminateOptions): Terminator {
       server.close();
     },
   };
+}
+
+function createTurns(): OpenedTunnel['inTurn'] {
+  let last = Promise.resolve();
+  return (work) => (last = last.then(work, work));
 }
 
 /** Makes the connections of one tunnel: dialled by the rule, over TLS to a server that proves the target's name. */

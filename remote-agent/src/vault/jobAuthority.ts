@@ -10,7 +10,9 @@ import { der } from './der.ts';
 export interface JobAuthority {
   /** What the card is shown. */
   readonly certificatePem: string;
-  /** What a server that stands in for `host` presents. Made once for each host. */
+  /** The key and certificates, as PEM, of a server that stands in for `host`. */
+  issue(host: string): { readonly key: string; readonly cert: string };
+  /** The same to serve with. Made once for each host. */
   contextFor(host: string): SecureContext;
 }
 
@@ -36,9 +38,9 @@ export function createJobAuthority(now: number, validMs: number): JobAuthority {
     ],
   });
   const certificatePem = toPem('CERTIFICATE', own);
-  const keyPem = server.privateKey.export({ format: 'pem', type: 'pkcs8' });
+  const key = server.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   const contexts = new Map<string, SecureContext>();
-  const create = (host: string): SecureContext => {
+  const issue = (host: string) => {
     const made = certificate({
       issuer,
       subject: nameOf('Sallyport egress'),
@@ -55,16 +57,13 @@ export function createJobAuthority(now: number, validMs: number): JobAuthority {
         extension('2.5.29.35', false, der.sequence(der.tagged(0, authority.id, false))),
       ],
     });
-    return createSecureContext({
-      key: keyPem,
-      cert: toPem('CERTIFICATE', made) + certificatePem,
-      minVersion: 'TLSv1.2',
-    });
+    return { key, cert: toPem('CERTIFICATE', made) + certificatePem };
   };
   return {
     certificatePem,
+    issue,
     contextFor(host) {
-      const known = contexts.get(host) ?? create(host);
+      const known = contexts.get(host) ?? createSecureContext({ ...issue(host), minVersion: 'TLSv1.2' });
       contexts.set(host, known);
       return known;
     },
