@@ -7,6 +7,8 @@ export interface CardJob {
   /** Unique, `^[a-z0-9-]{1,80}$`. */
   readonly jobId: string;
   readonly cardId: string;
+  /** Names the project that the job is of, where it is of one: what must not be shared between projects hangs on it. */
+  readonly project?: string;
   readonly runtime: CardManifest['runtime'];
   readonly entry: CardManifest['entry'];
   readonly code: ArtifactRef;

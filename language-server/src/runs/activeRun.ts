@@ -41,6 +41,7 @@ export interface RunSurroundings {
   readonly slotsOf: (card: FrozenCard) => Slots;
   readonly clock: Clock;
   readonly runnerFor: (card: FrozenCard) => CardRunner;
+  readonly projectKey: (root: string) => string;
   readonly recordWrites: RecordWrites;
   /** Read anew each time: a person may take a permission back while a run goes on. */
   readonly accepted: (root: string) => Accepted;
@@ -238,7 +239,7 @@ export class ActiveRun {
     let onStored: () => void = () => undefined;
     try {
       this.#assertCode(entry.card);
-      const job = toJob(jobId, entry.card, inputs);
+      const job = toJob(jobId, this.#around.projectKey(this.root), entry.card, inputs);
       const events: JobEvents = {
         started: () => undefined,
         log: (stream, text) => log.push(stream, text),

@@ -38,11 +38,17 @@ export function queuedRecord(runId: string, card: FrozenCard, index: number): Ca
   };
 }
 
-/** The job of a frozen card with the inputs that it has in this run. */
-export function toJob(jobId: string, card: FrozenCard, inputs: readonly KeyInput[]): CardJob {
+/** The job of a frozen card of a project, with the inputs that it has in this run. */
+export function toJob(
+  jobId: string,
+  project: string,
+  card: FrozenCard,
+  inputs: readonly KeyInput[],
+): CardJob {
   const types = new Map(card.inputs.map(({ port, type }) => [port, type]));
   return {
     jobId,
+    project,
     cardId: card.id,
     runtime: card.runtime,
     entry: card.entry,

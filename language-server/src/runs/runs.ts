@@ -188,6 +188,7 @@ export class Runs {
     const { store, blobs, clock, code, runnerFor, slotsOf, recordWrites, accepted, isTrusted, events } =
       this.#options;
     return {
+      projectKey: this.#options.projectKey,
       store,
       slotsOf,
       clock,

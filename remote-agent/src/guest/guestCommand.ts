@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream';
+import { join as joinPath } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { errorMessage } from '../../../protocol/src/errors.ts';
@@ -15,16 +15,19 @@ import {
   type GuestPort,
 } from '../../../protocol/src/vmGuest.ts';
 import type { RunnerOptions } from '../runner.ts';
+import { connectRunner } from '../served/connect.ts';
 import { serve } from '../served/serve.ts';
-import { socketName } from '../served/soleSocket.ts';
 import { openPortFile, Port } from './portStream.ts';
 import { createSeeder, seederSource } from './seeder.ts';
 
 /** The folder that the guest's runner serves: the VM's disk. */
 export const guestHome = '/var/lib/sallyport';
 
-const idleMs = 10 * 60 * 1000;
-/** Threads that wait for a port each, beside those for files. */
+const idleMs = 2 * 60 * 1000;
+/** A clock that is further off is set: the computer slept, or the VM was stored. */
+const clockSlackMs = 500;
+/** The runner listens well before. */
+const waitMs = 30_000;
 const python = '/usr/bin/python3';
 
 /**
@@ -44,7 +47,9 @@ export async function runGuest(
       const opening = parseOpening(line);
       if (!opening) return undefined;
       // Before anything else happens: until here this VM is the twin of every other one from the same store.
-      await seeder.seed(opening.epochMs, opening.entropy);
+      const isSameStart =
+        opening.instance === instance && Math.abs(Date.now() - opening.epochMs) < clockSlackMs;
+      if (!isSameStart) await seeder.seed(opening.epochMs, opening.entropy);
       instance = opening.instance;
       return guestAnswer(opening.token);
     };
@@ -58,6 +63,11 @@ export async function runGuest(
       },
       new AbortController().signal,
     );
+    const join = async (stream: Duplex): Promise<void> => {
+      const { uid } = options.environment;
+      const socket = await connectRunner({ home: guestHome, uid, startServer: () => undefined, waitMs });
+      await pipeline(stream, socket, stream);
+    };
     const ports = (Object.keys(guestPorts) as GuestPort[]).map((kind) =>
       new Port({
         file: openPortFile(openSync(findPort(guestPorts[kind]), 'r+')),
@@ -65,8 +75,10 @@ export async function runGuest(
         openingBytes: guestOpeningBytes,
         wait: (ms) => wait(ms),
         onStream: (stream) => {
-          const socket = connect(join(guestHome, socketName));
-          pipeline(stream, socket, stream, () => undefined);
+          join(stream).catch((error: unknown) => {
+            report(errorMessage(error));
+            stream.destroy();
+          });
         },
       }).serve(),
     );
@@ -90,7 +102,7 @@ function parseOpening(line: string) {
 function findPort(name: string): string {
   const folder = '/sys/class/virtio-ports';
   const found = readdirSync(folder).find(
-    (each) => readFileSync(join(folder, each, 'name'), 'utf8').trim() === name,
+    (each) => readFileSync(joinPath(folder, each, 'name'), 'utf8').trim() === name,
   );
   if (found === undefined) throw new Error(`there is no port ${name}`);
   return `/dev/${found}`;

@@ -1,0 +1,85 @@
+import { UserError } from '../../../../protocol/src/errors.ts';
+import { streamOpenings } from '../../../../protocol/src/servedRunner.ts';
+import { LentPort } from './lentPort.ts';
+import type { OpenOptions, RunnerLink, RunnerTransport } from '../places/runnerTransport.ts';
+import { createStdioTransport } from '../stdioTransport.ts';
+import { isRunning, openPort, startMachine, stopMachine, type MachinePrograms } from './machine.ts';
+import type { MachineFolder } from './machineFolder.ts';
+import type { VmShape } from './qemuArguments.ts';
+import { vmPlace } from './vmPlace.ts';
+
+export interface VmTransportOptions {
+  readonly folder: MachineFolder;
+  readonly programs: MachinePrograms;
+  readonly image: { readonly path: string; readonly id: string; readonly diskMB: number };
+  readonly shape: VmShape;
+  /** The folder of a stored VM of this image and shape, by its name; absent boots. */
+  readonly stored: () => string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly onProblem: (problem: string) => void;
+}
+
+/** The way into one VM, started when it is first opened, by the two ports that it has. */
+export function createVmTransport(options: VmTransportOptions): RunnerTransport {
+  const { folder, image, onProblem } = options;
+
+  const start = async (stored: string | undefined, signal: AbortSignal) => {
+    await stopMachine(folder);
+    const { programs, shape } = options;
+    await startMachine({
+      programs,
+      folder,
+      shape,
+      stored,
+      signal,
+      image: image.path,
+      imageId: image.id,
+      diskMB: image.diskMB,
+    });
+  };
+
+  const open = async ({ signal, onStep }: OpenOptions): Promise<RunnerLink> => {
+    const facts = folder.readFacts();
+    const isUsed = facts?.image === image.id && (await isRunning(folder));
+    if (!isUsed) {
+      const stored = options.stored();
+      onStep(stored ? 'Starting the VM' : 'Booting the VM');
+      try {
+        await start(stored, signal);
+      } catch (error) {
+        if (!stored || signal.aborted) throw error;
+        // Booting is slower and no less sealed.
+        onProblem(`The stored VM did not start, so one is booted: ${String(error)}`);
+        await start(undefined, signal);
+      }
+    }
+    const instance = folder.readFacts()?.instance;
+    if (instance === undefined) throw new UserError('unreachable', 'The VM has ended');
+    const openStream = async (kind: 'control' | 'bulk', used: boolean) => {
+      const wait = { timeoutMs: openMs, isUsed: used, signal };
+      const socket = await openPort(folder, kind, instance, options.now, wait);
+      socket.write(streamOpenings[kind]);
+      return socket;
+    };
+    const control = await openStream('control', isUsed);
+    const bulk = new LentPort((isReopened) => openStream('bulk', isUsed || isReopened));
+    return {
+      control: createStdioTransport(control, control),
+      openBulk: () => bulk.lend(),
+      close: () => {
+        control.destroy();
+        bulk.close();
+      },
+    };
+  };
+
+  return {
+    place: vmPlace,
+    open,
+    dispose: () => Promise.resolve(),
+  };
+}
+
+/** A VM that boots on translated instructions beside other work is ready well before. */
+const openMs = 120_000;
