@@ -87,8 +87,11 @@ export const decisionTable: readonly Row[] = [
     id: 'app-provider',
     text: 'A person accepted that this app or plugin asks connected models.',
     verdict: 'allow',
-    when: ({ principal, effect, widens }) =>
-      /^(app|plugin):/.test(principal) && effect === 'provider' && widens === 0,
+    when: ({ principal, effect, widens, targets }) =>
+      /^(app|plugin):/.test(principal) &&
+      effect === 'provider' &&
+      widens === 0 &&
+      targets.every(({ kind, isOutside }) => kind === 'connection' && !isOutside),
   },
   {
     id: 'not-an-agent',

@@ -68,11 +68,16 @@ const reasons: readonly (readonly [RegExp, string, string])[] = [
   [/ENOENT|not found: git/, 'there is no git', 'Install git, then try again.'],
   [/No space left/i, 'the disk is full', 'Make room, then try again.'],
   [
+    /early EOF|hung up|RPC failed|unexpected (disconnect|eof)|invalid index-pack|SSL_read/i,
+    'the download was cut off',
+    'Try again.',
+  ],
+  [
     /could not read Username|Authentication failed|Permission denied|terminal prompts disabled|403/i,
     'it is not public, or not there',
     'A private repository is reached with ssh: and your SSH agent.',
   ],
-  [/unable to update url base from redirection|redirect/i, 'it has moved', 'Use its present address.'],
+  [/redirect|returned error: 30[0-9]/i, 'it has moved', 'Use its present address.'],
   [
     /(repository|Repository).*not found|returned error: 404/i,
     'there is no such repository',
@@ -88,11 +93,6 @@ const reasons: readonly (readonly [RegExp, string, string])[] = [
     /Host key verification failed/i,
     'its host key is not known',
     'Connect to it once with ssh yourself, then try again.',
-  ],
-  [
-    /early EOF|hung up|RPC failed|unexpected disconnect|invalid index-pack/i,
-    'the download was cut off',
-    'Try again.',
   ],
   [/block timeout|timed out/i, 'nothing came for a minute', 'Try again when the server answers.'],
   [

@@ -89,7 +89,12 @@ describe('decide', () => {
     ['a person, untrusted', { principal: 'person', effect: 'run', trusted: false }, 'deny', 'untrusted'],
     ['a card', { principal: 'card:load', grants: all }, 'deny', 'not-an-agent'],
     ['a plugin', { principal: 'plugin:notes/search', grants: all }, 'deny', 'not-an-agent'],
-    ['an app that asks a model', { principal: 'app:notes', effect: 'provider' }, 'allow', 'app-provider'],
+    [
+      'an app that asks a model',
+      { principal: 'app:notes', effect: 'provider', targets: [{ ...inside, kind: 'connection' }] },
+      'allow',
+      'app-provider',
+    ],
     ['an app that widens', { principal: 'app:notes', effect: 'provider', widens: 1 }, 'deny', 'not-an-agent'],
     ['a card that asks a model', { principal: 'card:load', effect: 'provider' }, 'deny', 'not-an-agent'],
     ['a model request', { effect: 'provider' }, 'allow', 'provider'],
@@ -163,7 +168,8 @@ describe('decide', () => {
         const { verdict, rule } = decide(each);
         if (each.principal === 'person' || verdict !== 'allow') return;
         assert.ok(each.trusted || each.effect === 'ask');
-        assert.ok(each.principal === 'agent' || each.principal === 'external-agent');
+        if (rule.id === 'app-provider') assert.equal(each.effect, 'provider');
+        else assert.ok(each.principal === 'agent' || each.principal === 'external-agent');
         assert.equal(each.widens, 0);
         assert.ok(!each.targets.some(({ isOutside }) => isOutside));
         assert.ok(!['deleteHistory', 'clearCache', 'fetch', 'undo'].includes(each.effect));
