@@ -104,6 +104,7 @@ export default tseslint.config(
       'ai$',
       '@ai-sdk/',
       'ollama-ai-provider-v2',
+      'ssh2$',
       'simple-git$',
       'yauzl$',
       'parse5$',

@@ -1,6 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { homedir, platform } from 'node:os';
 import { dirname, join } from 'node:path';
+import { UserError } from '../../protocol/src/errors.ts';
+import type { SshSurroundings } from './runners/ssh/sshConfig.ts';
 
 /** The one place of the engine that reads its environment and starts a process. */
 
@@ -97,3 +99,27 @@ export function spawnMachine(
 
 /** Administrators' programs are not on every person's path. */
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** What a connection over SSH takes from the person's surroundings: OpenSSH's own reading of its files, and the agent. */
+export function sshSurroundings(
+  variables: Variables = process.env,
+  userFolder: string = homedir(),
+): SshSurroundings {
+  return { runSsh, home: userFolder, agent: variables['SSH_AUTH_SOCK'] || undefined };
+}
+
+/** Runs the person's `ssh` with exactly these words and no input. Rejects with what it said. */
+function runSsh(words: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile('ssh', words, { timeout: 30_000, maxBuffer: 1024 * 1024 }, (error, stdout, stderr) => {
+      if (!error) resolve(stdout);
+      else if (error.code === 'ENOENT') {
+        reject(
+          new UserError('not-found', 'There is no “ssh” program, which reads your SSH configuration', {
+            remedy: 'Install the OpenSSH client (for example: sudo apt install openssh-client).',
+          }),
+        );
+      } else reject(new Error(stderr.trim() || error.message));
+    });
+  });
+}

@@ -25,8 +25,8 @@ import { createLocalRunner, type LocalRunner } from './runners/local.ts';
 import { createQuickjsRunner } from './runners/quickjs.ts';
 import type { CardRunner } from './runners/cardRunner.ts';
 import { createPlaceHandlers } from './runners/places/placeHandlers.ts';
-import { PlaceRegistry, type PlaceRegistryOptions } from './runners/places/placeRegistry.ts';
-import type { PlaceRunner } from './runners/places/placeRunner.ts';
+import { placeFactories, type PlaceSurroundings } from './runners/places/factories.ts';
+import { PlaceRegistry } from './runners/places/placeRegistry.ts';
 import { createRemoteRunner } from './runners/places/remoteRunner.ts';
 import type { RunnerTransport } from './runners/places/runnerTransport.ts';
 import { createCodeCapture, type CodeCapture } from './runs/captureCode.ts';
@@ -64,9 +64,7 @@ export interface EngineServicesOptions {
   readonly createRunner?: (home: { readonly blobs: string; readonly scratch: string }) => LocalRunner;
   readonly createJsRunner?: (blobs: BlobStore) => CardRunner;
   readonly parallel?: number;
-  readonly placeFactories?: (
-    remote: (transport: RunnerTransport) => PlaceRunner,
-  ) => PlaceRegistryOptions['factories'];
+  readonly placeSurroundings?: Partial<PlaceSurroundings>;
   readonly blobStoreBytes?: number;
   readonly historyBytes?: number;
   readonly now?: () => number;
@@ -182,7 +180,13 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
       });
     const places = new PlaceRegistry({
       localSlots: new Slots(parallel),
-      factories: options.placeFactories?.(remote) ?? {},
+      factories: placeFactories({
+        home: options.home,
+        programs: options.programs,
+        person: options.person ?? nobody,
+        remote,
+        ...options.placeSurroundings,
+      }),
     });
     let journalOpened: Journal | undefined;
     const journal = () =>

@@ -135,7 +135,7 @@ export class SocketTransport implements RunnerTransport {
         }
         sentBytes += chunk.length;
         return write(chunk, ...rest);
-      }) as typeof socket.write;
+      });
     }
     return socket;
   }

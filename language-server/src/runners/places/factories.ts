@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import type { PlaceRegistryOptions } from './placeRegistry.ts';
+import type { PlaceRunner } from './placeRunner.ts';
+import type { RunnerLink, RunnerTransport } from './runnerTransport.ts';
+import type { SshSurroundings } from '../ssh/sshConfig.ts';
+import type { SshPerson } from '../ssh/sshPerson.ts';
+import { askSshPerson, type AskPerson } from './askSshPerson.ts';
+import { sshSurroundings } from '../../environment.ts';
+
+export interface PlaceSurroundings {
+  /** The folder of Sallyport's state. */
+  readonly home: string;
+  /** The folder of the built programs. */
+  readonly programs: string;
+  readonly person: AskPerson;
+  /** Makes the runner of a served runner's transport. */
+  readonly remote: (transport: RunnerTransport) => PlaceRunner;
+  /** What OpenSSH makes of the person's files; tests put their own in its place. */
+  readonly ssh?: SshSurroundings;
+}
+
+/** What makes the runner of each kind of place. Programs of a kind are read when a place of it is first connected to. */
+export function placeFactories(around: PlaceSurroundings): PlaceRegistryOptions['factories'] {
+  return {
+    ssh: (id, { name }) => around.remote(lateTransport(id, () => sshTransport(around, id, name))),
+  };
+}
+
+async function sshTransport(
+  around: PlaceSurroundings,
+  place: string,
+  host: string,
+): Promise<RunnerTransport> {
+  const { openSshTransport } = await import('../ssh/openSshTransport.ts');
+  const person: SshPerson = askSshPerson(around.person, place);
+  return openSshTransport({
+    place,
+    host,
+    person,
+    trustFile: join(around.home, 'known_hosts'),
+    around: around.ssh ?? sshSurroundings(),
+    program: join(around.programs, 'remote-agent.cjs'),
+  });
+}
+
+/** A transport whose code is read at its first opening. */
+function lateTransport(place: string, load: () => Promise<RunnerTransport>): RunnerTransport {
+  let loaded: Promise<RunnerTransport> | undefined;
+  return {
+    place,
+    open: async (options): Promise<RunnerLink> => {
+      loaded ??= load();
+      return (await loaded).open(options);
+    },
+    dispose: async () => (await loaded)?.dispose(),
+  };
+}
