@@ -267,8 +267,8 @@ async function makeFileSystems(options: BuildOptions, root: string, image: strin
     ];
     // Files belong to whoever unpacked them: in a namespace of its own that is root, as it is to be in the VM.
     const asRoot = uid === 0 ? [] : ['unshare', '--user', '--map-root-user'];
-    const [program = 'mke2fs', ...before] = [...asRoot, 'mke2fs'];
-    await runTool(spawnTool, { program, args: [...before, ...args], folder: image, signal });
+    const call = [...asRoot, 'mke2fs', ...args];
+    await runTool(spawnTool, { program: call[0] ?? '', args: call.slice(1), folder: image, signal });
   };
   await make(rootFile, Math.ceil(usedMB * 1.15) + 32, ['-O', '^has_journal', '-d', root]);
   onStep('Making an empty disk', 0.75);

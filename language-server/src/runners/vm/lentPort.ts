@@ -20,17 +20,17 @@ export class LentPort {
   /** Waits for its turn. Throws `closed`, and what opening throws. */
   async lend(): Promise<Duplex> {
     const before = this.#turn;
-    const returned = Promise.withResolvers<void>();
-    this.#turn = returned.promise;
+    let giveBack: () => void = () => undefined;
+    this.#turn = new Promise((resolve) => (giveBack = resolve));
     await before;
     try {
       const socket = await this.#opened();
       return new Lent(socket, (isClean) => {
         if (!isClean) socket.destroy();
-        returned.resolve();
+        giveBack();
       });
     } catch (error) {
-      returned.resolve();
+      giveBack();
       throw error;
     }
   }

@@ -98,6 +98,7 @@ export async function startMachine(options: StartOptions): Promise<void> {
   folder.writeFacts({
     image: options.imageId,
     instance: randomBytes(12).toString('hex'),
+    project: null,
     accelerator: shape.accelerator,
     memoryMB: shape.memoryMB,
     processors: shape.processors,

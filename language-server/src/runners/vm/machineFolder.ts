@@ -1,5 +1,14 @@
-import { closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { Database } from '../../store/database.ts';
@@ -9,6 +18,8 @@ import { accelerators } from './qemuArguments.ts';
 const machineFacts = z.strictObject({
   image: z.string(),
   instance: z.string(),
+  /** Whose jobs may be in it; null while it is nobody's. */
+  project: z.nullable(z.string()),
   accelerator: z.enum(accelerators),
   memoryMB: z.int(),
   processors: z.int(),
@@ -27,25 +38,52 @@ export class MachineFolder {
     this.#descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
   }
 
-  /**
-   * Takes the first folder of a project's VMs that no other engine holds: two windows with one project have a VM each.
-   * The operating system gives the lock back when an engine ends, however it ends.
-   */
-  static take(machines: string, project: string): MachineFolder {
-    for (let turn = 0; turn < mostOfOneProject; turn += 1) {
-      const path = join(machines, `${project}-${turn}`);
-      mkdirSync(path, { recursive: true, mode: 0o700 });
-      const lock = new Database(join(path, 'lock'), 0);
-      try {
-        lock.exec('begin exclusive');
-        return new MachineFolder(path, lock);
-      } catch {
-        lock.close();
-      }
+  /** The folder of a VM that runs for this project and that no living engine holds. */
+  static find(machines: string, project: string): MachineFolder | undefined {
+    for (const name of readdirSync(machines)) {
+      const folder = MachineFolder.#hold(join(machines, name));
+      if (folder?.readFacts()?.project === project) return folder;
+      folder?.release();
     }
-    throw new UserError('conflict', `${mostOfOneProject} VMs of this project run already`, {
-      remedy: 'Close a window that has the project open.',
+    return undefined;
+  }
+
+  /** Takes a folder without a VM: one where nothing runs, cleared, or a new one. */
+  static async create(
+    machines: string,
+    isRunning: (folder: MachineFolder) => Promise<boolean>,
+  ): Promise<MachineFolder> {
+    for (let turn = 0; turn < mostMachines; turn += 1) {
+      const path = join(machines, String(turn));
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      const folder = MachineFolder.#hold(path);
+      if (!folder) continue;
+      if (!(await isRunning(folder))) {
+        folder.clear();
+        return folder;
+      }
+      folder.release();
+    }
+    throw new UserError('conflict', `${mostMachines} VMs run already`, {
+      remedy: 'Close a window with a project.',
     });
+  }
+
+  /** Undefined where another engine holds it. The operating system gives the lock back when an engine ends. */
+  static #hold(path: string): MachineFolder | undefined {
+    const lock = new Database(join(path, 'lock'), 0);
+    try {
+      lock.exec('begin exclusive');
+      return new MachineFolder(path, lock);
+    } catch {
+      lock.close();
+      return undefined;
+    }
+  }
+
+  /** Names the folder among the machines of this home. */
+  get id(): string {
+    return basename(this.path);
   }
 
   /** A file of the folder. */
@@ -83,4 +121,4 @@ export class MachineFolder {
   }
 }
 
-const mostOfOneProject = 8;
+const mostMachines = 16;

@@ -11,8 +11,6 @@ export const vmPlace = 'vm';
 /** A VM of this engine. */
 export interface Vm {
   readonly runner: PlaceRunner;
-  /** True while a VM of an earlier engine may run in it: then it holds a project's jobs. */
-  readonly project: string | undefined;
   /** Remembers whose VM it is, for engines to come. */
   assign(project: string): void;
   /** Ends the VM with everything in it. */
@@ -22,8 +20,10 @@ export interface Vm {
 
 export interface VmPlaceOptions {
   readonly memoryMB: number;
-  /** A VM of this project from an earlier engine, else a fresh one. Throws `isolation-missing` where there is no image. */
-  readonly take: (project: string | undefined) => Vm;
+  /** A VM that an earlier engine left with jobs of this project. */
+  readonly find: (project: string) => Promise<Vm | undefined>;
+  /** A VM of nobody, which starts when it is first needed. Throws `isolation-missing` where there is no image. */
+  readonly create: () => Promise<Vm>;
   readonly onChange: (view: PlaceView) => void;
 }
 
@@ -34,23 +34,25 @@ export interface VmPlaceOptions {
 export class VmPlace implements PlaceRunner {
   readonly id = vmPlace;
   readonly #options: VmPlaceOptions;
-  readonly #projects = new Map<string, Vm>();
-  #spare: Vm | undefined;
+  readonly #projects = new Map<string, Promise<Vm>>();
+  /** Those that were made, in use or spare. */
+  readonly #vms = new Set<Vm>();
+  #spare: Promise<Vm> | undefined;
 
   constructor(options: VmPlaceOptions) {
     this.#options = options;
   }
 
   async ready(options?: ReadyOptions): Promise<PlaceInfo> {
-    return this.#any().runner.ready(options);
+    return (await this.#any()).runner.ready(options);
   }
 
   async probe() {
-    return this.#any().runner.probe();
+    return (await this.#any()).runner.probe();
   }
 
   view(): PlaceView {
-    const views = this.#all().map(({ runner }) => runner.view());
+    const views = [...this.#vms].map(({ runner }) => runner.view());
     const shown = views.find(({ state }) => state === 'ready') ?? views[0];
     const closed: PlaceView = {
       id: vmPlace,
@@ -67,33 +69,34 @@ export class VmPlace implements PlaceRunner {
   }
 
   async held(): Promise<HeldJob[]> {
-    const lists = await Promise.all(this.#all().map(({ runner }) => runner.held()));
+    const lists = await Promise.all([...this.#vms].map(({ runner }) => runner.held()));
     return lists.flat();
   }
 
   async release(jobIds: readonly string[] | undefined): Promise<number> {
-    const counts = await Promise.all(this.#all().map(({ runner }) => runner.release(jobIds)));
+    const counts = await Promise.all([...this.#vms].map(({ runner }) => runner.release(jobIds)));
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
   disconnect(): void {
-    for (const { runner } of this.#all()) runner.disconnect();
+    for (const { runner } of this.#vms) runner.disconnect();
   }
 
-  run(job: CardJob, events: JobEvents, signal: AbortSignal): Promise<JobResult> {
+  async run(job: CardJob, events: JobEvents, signal: AbortSignal): Promise<JobResult> {
     const refusal = this.#refusal(job);
-    if (refusal) return Promise.resolve(refused(refusal));
-    return this.#of(job.project ?? '').runner.run(job, events, signal);
+    if (refusal) return refused(refusal);
+    const vm = await this.#of(job.project ?? '');
+    return vm.runner.run(job, events, signal);
   }
 
   settled(jobId: string): void {
-    for (const { runner } of this.#projects.values()) runner.settled?.(jobId);
+    for (const { runner } of this.#vms) runner.settled?.(jobId);
   }
 
   /** VMs without a job end with the engine; others go on, and the next engine finds them. */
   async dispose(): Promise<void> {
     await Promise.all(
-      this.#all().map(async (vm) => {
+      [...this.#vms].map(async (vm) => {
         const isIdle = vm.runner.view().running === 0;
         await vm.runner.dispose();
         if (isIdle) await vm.stop();
@@ -101,32 +104,47 @@ export class VmPlace implements PlaceRunner {
       }),
     );
     this.#projects.clear();
+    this.#vms.clear();
     this.#spare = undefined;
   }
 
-  #all(): Vm[] {
-    return [...this.#projects.values(), ...(this.#spare ? [this.#spare] : [])];
+  async #any(): Promise<Vm> {
+    const [first] = this.#vms;
+    return first ?? (this.#spare ??= this.#create());
   }
 
-  #any(): Vm {
-    return this.#all()[0] ?? (this.#spare = this.#options.take(undefined));
+  async #create(): Promise<Vm> {
+    try {
+      const vm = await this.#options.create();
+      this.#vms.add(vm);
+      return vm;
+    } catch (error) {
+      this.#spare = undefined;
+      throw error;
+    }
   }
 
-  #of(project: string): Vm {
+  #of(project: string): Promise<Vm> {
     const key = createHash('sha256').update(project).digest('hex').slice(0, 16);
     const known = this.#projects.get(key);
     if (known) return known;
-    const vm = this.#options.take(key);
-    const isFresh = vm.project === undefined;
-    let chosen = vm;
-    if (isFresh && this.#spare) {
-      vm.release();
-      chosen = this.#spare;
-      this.#spare = undefined;
+    const taken = this.#take(key);
+    this.#projects.set(key, taken);
+    taken.catch(() => this.#projects.delete(key));
+    return taken;
+  }
+
+  async #take(project: string): Promise<Vm> {
+    const left = await this.#options.find(project);
+    if (left) {
+      this.#vms.add(left);
+      return left;
     }
-    chosen.assign(key);
-    this.#projects.set(key, chosen);
-    return chosen;
+    const spare = this.#spare ?? this.#create();
+    this.#spare = undefined;
+    const vm = await spare;
+    vm.assign(project);
+    return vm;
   }
 
   /** What a VM has not, it does not pretend to have. */

@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { UserError } from '../../../../protocol/src/errors.ts';
+import { spawnSystemTool } from '../../environment.ts';
+import { buildImage } from './buildImage.ts';
+import { isRunning, stopMachine } from './machine.ts';
+import { MachineFolder } from './machineFolder.ts';
+import { lookAround, vmDiskMB, vmSize } from './openVmPlace.ts';
+import { storeMachine } from './storedMachine.ts';
+import { openVmFolder } from './vmFolder.ts';
+import type { VmImage } from './vmImage.ts';
+import { createVmTransport } from './vmTransport.ts';
+import { warmUp } from './warmUp.ts';
+import type { Accelerator } from './qemuArguments.ts';
+
+export interface BuildVmOptions {
+  readonly home: string;
+  readonly runner: string;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  /** What is done now, and how far all of it is (0 to 1). */
+  readonly onStep: (text: string, fraction: number) => void;
+  readonly onProblem: (problem: string) => void;
+}
+
+export interface BuiltVm {
+  readonly image: VmImage;
+  readonly accelerator: Accelerator;
+}
+
+/**
+ * Builds the image, boots it, runs a first card of each runtime in it and stores the VM, so that every later one starts
+ * from there. Throws `isolation-missing` with the remedy, `cancelled`, `disk-full`.
+ */
+export async function buildVm(options: BuildVmOptions): Promise<BuiltVm> {
+  const { home, runner, now, signal, onStep, onProblem } = options;
+  const folder = openVmFolder(home);
+  const image = await buildImage({
+    folder,
+    runner,
+    node: plainNode(),
+    architecture: process.arch,
+    uid: process.getuid?.() ?? -1,
+    diskMB: vmDiskMB,
+    now,
+    spawnTool: spawnSystemTool,
+    signal,
+    onStep,
+  });
+  onStep('Looking at what VMs run on here', 0.8);
+  const machine = await lookAround({ runner, now }, folder.image, folder.machines, vmSize());
+  const held = await MachineFolder.create(folder.machines, isRunning);
+  try {
+    onStep('Booting a VM and running first cards in it', 0.85);
+    const transport = createVmTransport({
+      folder: held,
+      programs: machine.programs,
+      image: { path: folder.image, id: image.id, diskMB: vmDiskMB },
+      shape: machine.shape,
+      stored: () => undefined,
+      now,
+      onProblem,
+    });
+    await warmUp(transport, folder.path, signal, onProblem);
+    onStep('Storing the VM', 0.95);
+    await storeMachine(held, folder.image, machine.stored, signal);
+  } finally {
+    await stopMachine(held);
+    held.release();
+  }
+  onStep('Done', 1);
+  return { image, accelerator: machine.shape.accelerator };
+}
+
+/** The Node for inside: the one that runs this, where it is a plain one. */
+function plainNode(): { path: string; version: string } {
+  if (process.versions['electron'] === undefined) return { path: process.execPath, version: process.version };
+  throw new UserError('isolation-missing', 'VS Code’s own Node can’t run in a VM', {
+    remedy: `Build the image at a terminal with Node 20 or newer: node ${join('dist', 'cli.mjs')} vm build`,
+  });
+}
