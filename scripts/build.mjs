@@ -1,8 +1,8 @@
 // Builds every target with esbuild. `--watch` keeps building, `--production` leaves source maps out.
 import { build, context } from 'esbuild';
-import { copyFile, mkdir, rm } from 'node:fs/promises';
+import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { argv, exit } from 'node:process';
+import { argv, exit, pid } from 'node:process';
 import { loadHelpers } from '../remote-agent/src/helpers.ts';
 
 const watch = argv.includes('--watch');
@@ -65,6 +65,18 @@ const shellLeavesOut = {
   },
 };
 
+/** The optional native parts of ssh2, which has the same in JavaScript: requiring them fails, as it expects. */
+const nativeLeftOut = {
+  name: 'native-left-out',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^cpu-features$|\/sshcrypto\.node$/ }, ({ path }) => ({ path, namespace: 'native' }));
+    onLoad({ filter: /.*/, namespace: 'native' }, () => ({
+      contents: 'throw new Error("There is no native code in Sallyport");',
+      loader: 'js',
+    }));
+  },
+};
+
 /** One entry a target: name, esbuild options. The names are the files of dist/. */
 export const targets = [
   {
@@ -91,7 +103,7 @@ export const targets = [
     splitting: true,
     chunkNames: 'engine-[name]-[hash]',
     // The providers bring the whole of zod, which would end in what the engine reads at its start.
-    plugins: [apart('providerPackages', 'providers.mjs')],
+    plugins: [apart('providerPackages', 'providers.mjs'), nativeLeftOut],
     outExtension: { '.js': '.mjs' },
     banner: requireBanner,
     target: 'node22',
@@ -172,12 +184,21 @@ async function copyAssets(folder) {
   await copyFile('sandbox-worker/src/pluginGuest.js', `${folder}/quickjs-plugin-guest.js`);
 }
 
-/** Builds into `options.outdir`, which is emptied first; other options go to esbuild. */
+/**
+ * Builds into `options.outdir`, in place of what was there; other options go to esbuild. What was there stays until
+ * everything is built.
+ */
 export async function buildAll(options = {}) {
   const folder = options.outdir ?? outdir;
-  await rm(folder, { recursive: true, force: true });
-  await Promise.all(targets.map((target) => build({ ...target, ...options })));
-  await copyAssets(folder);
+  const work = `${folder}.${pid}`;
+  try {
+    await Promise.all(targets.map((target) => build({ ...target, ...options, outdir: work })));
+    await copyAssets(work);
+    await rm(folder, { recursive: true, force: true });
+    await rename(work, folder);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
 }
 
 if (import.meta.filename === argv[1]) {
