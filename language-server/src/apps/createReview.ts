@@ -51,8 +51,7 @@ export function createAppReview(parts: ReviewParts): AppReview {
   const { manifest, asked } = content;
   const accepted = installed?.accepted;
   const decision = decideStage(parts);
-  const shown: Omit<AppReview, 'digest'> = {
-    stageId: stage.id,
+  const shown: Omit<AppReview, 'digest' | 'stageId'> = {
     app: manifest.id,
     name: showHidden(manifest.name),
     appVersion: manifest.appVersion,
@@ -73,7 +72,7 @@ export function createAppReview(parts: ReviewParts): AppReview {
     })),
     dataBytes,
   };
-  return { ...shown, digest: digestOf({ shown, accepted: accepted ?? null }) };
+  return { stageId: stage.id, ...shown, digest: digestOf({ shown, accepted: accepted ?? null }) };
 }
 
 /** Lines for a list of permissions. `accepted` null means that there is nothing to compare with: none is new. */

@@ -9,6 +9,7 @@ export const commands = [
   'permissions',
   'doctor',
   'clean',
+  'app',
 ] as const;
 export type CommandName = (typeof commands)[number];
 
@@ -22,6 +23,9 @@ export interface Arguments {
   readonly review: boolean;
   readonly olderThanDays: number | undefined;
   readonly yes: boolean;
+  /** The digest of the review that a person read. */
+  readonly accept: string | undefined;
+  readonly ref: string | undefined;
 }
 
 /** A command line that can't be understood. The message says what to type instead. */
@@ -34,6 +38,8 @@ const options = {
   review: { type: 'boolean' },
   'older-than-days': { type: 'string' },
   yes: { type: 'boolean' },
+  accept: { type: 'string' },
+  ref: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
@@ -48,6 +54,7 @@ const taken: Readonly<Record<CommandName, readonly string[]>> = {
   permissions: ['json', 'review'],
   doctor: ['json'],
   clean: ['json', 'older-than-days', 'yes'],
+  app: ['json', 'accept', 'ref', 'yes'],
 };
 
 const operandCounts: Readonly<Record<CommandName, readonly [number, number]>> = {
@@ -59,6 +66,7 @@ const operandCounts: Readonly<Record<CommandName, readonly [number, number]>> = 
   permissions: [1, 1],
   doctor: [0, 1],
   clean: [0, 1],
+  app: [1, 3],
 };
 
 /** Understands a command line, without its program. Throws `UsageError`. */
@@ -74,6 +82,8 @@ export function parseArguments(argv: readonly string[]): Arguments {
     review: values.review ?? false,
     olderThanDays: days(values['older-than-days']),
     yes: values.yes ?? false,
+    accept: values.accept,
+    ref: values.ref,
   });
   if (values.version) return result('version');
   if (values.help || command === undefined || command === 'help') return result('help');
@@ -99,6 +109,7 @@ export const usages: Readonly<Record<CommandName, string>> = {
   permissions: 'sallyport permissions PROJECT [--review] [--json]',
   doctor: 'sallyport doctor [PROJECT] [--json]',
   clean: 'sallyport clean [PROJECT] [--older-than-days N] [--yes] [--json]',
+  app: 'sallyport app list | review SOURCE | install SOURCE [--accept DIGEST] | update ID [--accept DIGEST] | delete ID --yes | export ID FILE  [--ref REF] [--json]',
 };
 
 const summaries: Readonly<Record<CommandName, string>> = {
@@ -110,6 +121,7 @@ const summaries: Readonly<Record<CommandName, string>> = {
   permissions: 'list what the cards ask for; --review answers it, at a terminal',
   doctor: 'look at the isolation, the interpreters and the store',
   clean: 'show what is stored, then remove what no run needs',
+  app: 'list, review, install, update, delete and export apps',
 };
 
 /** The text of `--help`. */

@@ -33,6 +33,7 @@ export function errorExitCode(code: ErrorCode): number {
   switch (code) {
     case 'no-project':
     case 'bad-project':
+    case 'bad-app':
     case 'not-found':
       return exitCodes.badProject;
     case 'permission-needed':

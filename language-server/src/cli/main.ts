@@ -1,5 +1,6 @@
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import { helpText, parseArguments, UsageError, type Arguments, type CommandName } from './arguments.ts';
+import { appCommand } from './appCommand.ts';
 import { checkCommand } from './checkCommand.ts';
 import { errorExitCode, exitCodes } from './exitCodes.ts';
 import { cleanCommand, doctorCommand, dryRunCommand, historyCommand, whyCommand } from './lookCommands.ts';
@@ -17,6 +18,7 @@ const commands: Readonly<Record<CommandName, (session: Session) => Promise<numbe
   permissions: permissionsCommand,
   doctor: doctorCommand,
   clean: cleanCommand,
+  app: appCommand,
 };
 
 /** Runs one command line and returns its exit code. Never rejects. */
@@ -43,6 +45,7 @@ export async function runCommandLine(
   } catch (error) {
     terminal.note(printable(errorMessage(error)));
     if (args.json) terminal.out(JSON.stringify(failureReport(args.command, error)));
+    if (error instanceof UsageError) return exitCodes.badProject;
     return error instanceof UserError ? errorExitCode(error.code) : exitCodes.cannotGoOn;
   } finally {
     await session?.dispose();

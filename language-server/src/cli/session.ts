@@ -1,13 +1,13 @@
 import { basename, dirname, resolve } from 'node:path';
 import type { ParamsOf, ResultOf } from '../../../protocol/src/contract.ts';
-import type { engineEvents, engineSide } from '../../../protocol/src/engine.ts';
+import type { engineHeard, engineRequests } from '../../../protocol/src/engineContract.ts';
 import type { LoadedProject, Projects } from '../project/model.ts';
 import type { EngineServices, Notify } from '../services.ts';
 import type { Arguments } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
 
-type Requests = (typeof engineSide)['requests'];
-type Events = (typeof engineEvents)['notifications'];
+type Requests = typeof engineRequests;
+type Events = typeof engineHeard;
 
 /** The engine in this process, for one command. */
 export interface Session {
@@ -34,7 +34,8 @@ export interface SessionParts {
 }
 
 export function openSession(args: Arguments, terminal: Terminal, parts: SessionParts): Session {
-  const root = projectFolder(args.operands[0] ?? '.');
+  // Apps belong to no project: what follows is one of their own words.
+  const root = projectFolder((args.command === 'app' ? undefined : args.operands[0]) ?? '.');
   const projects = parts.openProjects(root);
   const listeners = new Map<string, (params: never) => void>();
   const services = parts.createServices(projects, (method, params) => {
