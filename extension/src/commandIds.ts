@@ -34,6 +34,19 @@ export const commandIds = [
   'sallyport.newConversation',
   'sallyport.openWorkbenchEditor',
   'sallyport.managePresence',
+  'sallyport.installApp',
+  'sallyport.importApp',
+  'sallyport.openApp',
+  'sallyport.browseApps',
+  'sallyport.checkAppUpdates',
+  'sallyport.reviewAppUpdate',
+  'sallyport.switchPluginOn',
+  'sallyport.switchPluginOff',
+  'sallyport.removePlugin',
+  'sallyport.deleteApp',
+  'sallyport.restoreApp',
+  'sallyport.exportApp',
+  'sallyport.openAppLog',
 ] as const;
 
 export type CommandId = (typeof commandIds)[number];
@@ -43,6 +56,7 @@ export const viewIds = {
   cards: 'sallyport.cards',
   runs: 'sallyport.runs',
   timeline: 'sallyport.timeline',
+  apps: 'sallyport.apps',
   workbench: 'sallyport.workbench',
 } as const;
 

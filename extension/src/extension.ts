@@ -2,6 +2,7 @@ import type { ExtensionContext } from 'vscode';
 import { registerChat } from './agent/registerChat.ts';
 import { registerApprovals } from './approvals/registerApprovals.ts';
 import { registerWaiting } from './approvals/registerWaiting.ts';
+import { registerApps } from './apps/registerApps.ts';
 import { registerCareCommands } from './commands/careCommands.ts';
 import { registerNewProject } from './commands/newProject.ts';
 import { registerOpenCommands } from './commands/openCommands.ts';
@@ -33,6 +34,7 @@ const features: readonly Register[] = [
   registerTimeline,
   registerSentCommands,
   registerChat,
+  registerApps,
 ];
 
 let stop: (() => Promise<void>) | undefined;

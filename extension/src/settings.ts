@@ -11,6 +11,8 @@ export const settingSchemas = {
   shellInternet: z.catch(z.boolean(), false),
   modelFacts: z.catch(z.record(z.string(), modelFacts), {}),
   'vault.lockAfterMinutes': z.catch(z.int().check(z.minimum(1), z.maximum(480)), 10),
+  'apps.storeIndex': z.catch(z.string().check(z.maxLength(2000)), ''),
+  'apps.checkForUpdates': z.catch(z.enum(['manual', 'whenShown']), 'manual'),
 } as const;
 
 /** The settings as they are now; a value that is not one counts as the default. */
@@ -23,6 +25,10 @@ export interface Settings {
   readonly shellInternet: boolean;
   /** Limits and prices of models, beside the built-in ones. */
   readonly modelFacts: FactTable;
+  /** The address of the git repository that lists apps; empty where none was named. */
+  readonly appStoreIndex: string;
+  /** When updates of apps are looked for: only on command, or also once when the Apps view is first shown. */
+  readonly checkForAppUpdates: 'manual' | 'whenShown';
   /** Minutes without use after which the personal vault locks itself. */
   readonly lockAfterMinutes: number;
   /** What stands in the settings file, whether or not it counts yet. */
@@ -51,6 +57,12 @@ export function createSettings(confirmedOf: (name: GuardedName) => GuardedValue 
     },
     get modelFacts() {
       return settingSchemas.modelFacts.parse(read('modelFacts'));
+    },
+    get appStoreIndex() {
+      return settingSchemas['apps.storeIndex'].parse(read('apps.storeIndex')).trim();
+    },
+    get checkForAppUpdates() {
+      return settingSchemas['apps.checkForUpdates'].parse(read('apps.checkForUpdates'));
     },
     get lockAfterMinutes() {
       const value = settingSchemas['vault.lockAfterMinutes'].parse(read('vault.lockAfterMinutes'));
