@@ -21,6 +21,11 @@ export class CallClock {
     this.#options = options;
   }
 
+  /** True while the worker may be running the plugin. */
+  get isRunning(): boolean {
+    return this.#since !== undefined;
+  }
+
   /** Begins to count a call, which may run for `budgetMs`. The worker runs from now on. */
   begin(call: object, budgetMs: number): void {
     this.#account();

@@ -1,4 +1,5 @@
 import { BridgeError } from '../../../protocol/src/bridge.ts';
+import { pluginLimits } from '../../../protocol/src/plugin.ts';
 import type { PluginIdentity } from './rights.ts';
 import { pluginMessages } from './pluginMessages.ts';
 import type { PluginThread } from './pluginThread.ts';
@@ -16,6 +17,8 @@ export interface LivePlugin {
   calls: number;
   /** True once its worker must not be used again. */
   isSpent: boolean;
+  /** True once it was counted that it had to be stopped. */
+  isStopped: boolean;
   stopTimer: () => void;
 }
 
@@ -103,6 +106,7 @@ export class LivePlugins {
   }
 
   #use(live: LivePlugin): LivePlugin {
+    if (live.calls >= pluginLimits.calls) throw new BridgeError('too-many', pluginMessages.busy());
     // The latest used comes last.
     this.#live.delete(live.key);
     this.#live.set(live.key, live);
@@ -120,9 +124,14 @@ export class LivePlugins {
       thread: Promise.resolve().then(() => wanted.start(live)),
       calls: 1,
       isSpent: false,
+      isStopped: false,
       stopTimer: () => undefined,
     };
-    live.thread.catch(() => undefined);
+    // However it ends, it is not used again.
+    void live.thread
+      .then((thread) => thread.gone)
+      .catch(() => undefined)
+      .then(() => this.end(live));
     this.#live.set(key, live);
     return live;
   }

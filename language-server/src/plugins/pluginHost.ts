@@ -131,7 +131,8 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
 
   /** Ends a worker that had to be stopped and counts it once, whatever number of calls it took with it. */
   const countStop = (plugin: LivePlugin, code: StopCode, functionName: string): void => {
-    if (plugin.isSpent) return;
+    if (plugin.isStopped) return;
+    plugin.isStopped = true;
     void live.end(plugin);
     const { app, plugin: id } = plugin.identity;
     const at = now();
@@ -148,7 +149,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     options.onChanged(app, id);
   };
 
-  const settle = (request: PluginCall, schema: FunctionSchema, plugin: LivePlugin, end: CallEnd): Json => {
+  const settle = (request: PluginCall, schema: FunctionSchema, plugin: LivePlugin, end: SettledEnd): Json => {
     const { app, plugin: id, functionName } = request;
     const failed = (text: string): BridgeError => {
       note(app, id, `${functionName}: ${text}`);
@@ -186,11 +187,12 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     }
   };
 
+  /** Undefined where its worker ended, for what another call did, before the plugin was entered. */
   const run = async (
     request: PluginCall,
     installed: InstalledPlugin,
     { input, schema }: { readonly input: string; readonly schema: FunctionSchema },
-  ): Promise<Json> => {
+  ): Promise<{ readonly value: Json } | undefined> => {
     const { app, plugin, functionName, signal } = request;
     const identity = { app, plugin, rights: installed.rights };
     const entered = await live.enter(
@@ -203,13 +205,13 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
       signal,
     );
     try {
-      if (entered.calls > pluginLimits.calls) throw new BridgeError('too-many', pluginMessages.busy());
       entered.identity = identity;
       const thread = await entered.thread.catch(async (error: unknown) => {
         await live.end(entered);
         throw toStartError(error);
       });
-      return settle(request, schema, entered, await thread.call(functionName, input, signal));
+      const end = await thread.call(functionName, input, signal);
+      return end.kind === 'untouched' ? undefined : { value: settle(request, schema, entered, end) };
     } finally {
       live.leave(entered);
     }
@@ -227,7 +229,10 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
       if (!declared) throw new BridgeError('not-found', pluginMessages.unknownFunction(functionName));
       const input = toInput(declared.input, request.input);
       if (signal.aborted) throw new BridgeError('cancelled', pluginMessages.cancelled());
-      return run(request, installed, { input, schema: declared.output });
+      const checked = { input, schema: declared.output };
+      const done = (await run(request, installed, checked)) ?? (await run(request, installed, checked));
+      if (!done) throw new BridgeError('unavailable', pluginMessages.ended());
+      return done.value;
     },
     state: (app, plugin) => states.read(app, plugin),
     async switchOff(app, plugin, state = 'off') {
@@ -251,6 +256,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
   };
 }
 
+type SettledEnd = Exclude<CallEnd, { kind: 'untouched' }>;
 type StopCode = 'timeout' | 'memory' | 'broken';
 
 function assertOn({ state, reason }: PluginStatus): void {

@@ -27,8 +27,10 @@ export interface PluginUse {
 export type CallEnd =
   | PluginEnd
   | { readonly kind: 'killed'; readonly code: 'timeout' | 'memory' | 'broken'; readonly message: string }
-  /** The worker was ended by `end`, for no fault of the plugin. */
+  /** The worker was ended, for no fault of the plugin. */
   | { readonly kind: 'ended' }
+  /** So it was, before the plugin was entered for this call: it may be made again. */
+  | { readonly kind: 'untouched' }
   | { readonly kind: 'cancelled' }
   /** It waited for host functions for too long. */
   | { readonly kind: 'waited' };
@@ -53,22 +55,27 @@ export interface PluginThreadOptions extends Omit<SandboxThreadOptions, 'name'> 
   readonly wallMs?: number;
 }
 
-/** How long a plugin may go on with calls that nobody waits for. */
+/** How long a plugin may go on with a call that nobody waits for. */
 const abandonedMs = 500;
+
+interface Call {
+  isAbandoned: boolean;
+  isUntouched: boolean;
+}
 
 /** Starts a thread. It does not keep the process alive until a call is under way. */
 export function startPluginThread(options: PluginThreadOptions): PluginThread {
   const { now, setTimer } = options;
   const thread = startSandboxThread({ ...options, name: 'sallyport plugin' });
   const { worker } = thread;
-  const calls = new Set<object>();
-  const abandoned = new Set<object>();
+  const calls = new Set<Call>();
   const asked = new Map<number, AbortController>();
   let askedInAll = 0;
   let seq = 0;
   let use: PluginUse | undefined;
   let killed = false;
-  let stopAbandoned = (): void => undefined;
+  /** Counts what came from the worker: as long as nothing comes, it does one and the same thing. */
+  let heard = 0;
 
   const clock = new CallClock({
     now,
@@ -131,9 +138,13 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
       requestHandlers: {},
       notificationHandlers: {
         'worker/ready': () => setReady(),
-        'host/call': ({ id, name, params }) => void serve(id, name, params),
-        'plugin/waiting': (heard) => {
-          if (heard.seq === seq) clock.pause();
+        'host/call': ({ id, name, params }) => {
+          heard++;
+          void serve(id, name, params);
+        },
+        'plugin/waiting': (latest) => {
+          heard++;
+          if (latest.seq === seq) clock.pause();
         },
         'plugin/log': ({ level, text }) => {
           if (calls.size > 0) use?.log(level, text);
@@ -150,49 +161,55 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
   worker.unref();
   const ready = Promise.race([standing, thread.gone]);
 
-  const finish = (call: object): void => {
+  const finish = (call: Call): void => {
     clock.end(call);
     calls.delete(call);
-    abandoned.delete(call);
     if (calls.size > 0) return;
-    stopAbandoned();
     askedInAll = 0;
     abortAsked(new BridgeError('cancelled', 'The call is over'));
     worker.unref();
   };
 
-  /** Nobody waits for this call: where that holds for all, what they do is ended. */
-  const abandon = (call: object): void => {
-    abandoned.add(call);
-    if (abandoned.size < calls.size) return;
-    abortAsked(new BridgeError('cancelled', 'The call was cancelled'));
-    stopAbandoned();
-    stopAbandoned = setTimer(() => {
-      if (calls.size > 0 && abandoned.size === calls.size) void thread.end();
+  /**
+   * Nobody waits for this call. Where that holds for all, what they wait for is taken back. Soon after, the worker ends
+   * if nobody waits for any, or if it has done nothing since but run: calls that came later were not begun then.
+   */
+  const abandon = (call: Call): void => {
+    call.isAbandoned = true;
+    const isAlone = (): boolean => [...calls].every((each) => each.isAbandoned);
+    if (isAlone()) abortAsked(new BridgeError('cancelled', 'The call was cancelled'));
+    const [heardThen, wasRunning, begun] = [heard, clock.isRunning, new Set(calls)];
+    setTimer(() => {
+      const isStuck = wasRunning && heard === heardThen;
+      if (!calls.has(call) || (!isAlone() && !isStuck)) return;
+      for (const each of calls) each.isUntouched = isStuck && !begun.has(each);
+      void thread.end();
     }, abandonedMs);
   };
 
-  const toEnd = (error: unknown): CallEnd => {
+  const toEnd = (call: Call, error: unknown): CallEnd => {
     const { lastError } = thread;
     if (killed) return { kind: 'killed', code: 'timeout', message: 'It ran too long' };
     if (lastError instanceof Error && 'code' in lastError && lastError.code === 'ERR_WORKER_OUT_OF_MEMORY')
       return { kind: 'killed', code: 'memory', message: 'out of memory' };
     if (lastError !== undefined || (error instanceof UserError && error.code === 'bad-message'))
       return { kind: 'killed', code: 'broken', message: errorMessage(lastError ?? error) };
-    return { kind: 'ended' };
+    return { kind: call.isUntouched ? 'untouched' : 'ended' };
   };
 
-  const run = async (call: object, functionName: string, input: string): Promise<CallEnd> => {
+  const run = async (call: Call, functionName: string, input: string): Promise<CallEnd> => {
     const { callMs = pluginLimits.callMs, interruptMs = pluginLimits.interruptMs } = options;
     try {
       calls.add(call);
       worker.ref();
       seq++;
       clock.begin(call, callMs);
-      return await channel.call('plugin/call', { functionName, input, interruptMs, seq });
+      const end = await channel.call('plugin/call', { functionName, input, interruptMs, seq });
+      heard++;
+      return end;
     } catch (error) {
       await thread.end();
-      return toEnd(error);
+      return toEnd(call, error);
     } finally {
       finish(call);
     }
@@ -220,7 +237,7 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
       }
     },
     call(functionName, input, signal) {
-      const call = {};
+      const call: Call = { isAbandoned: false, isUntouched: false };
       const outcome = run(call, functionName, input);
       return new Promise((settle) => {
         const giveUp = (end: CallEnd): void => {
