@@ -15,6 +15,7 @@ const packages = {
   python3: { program: '/usr/bin/python3', why: 'runs Python cards' },
   chromium: { program: '/usr/bin/chromium', why: 'shows VS Code and the views to the tests' },
   git: { program: '/usr/bin/git', why: 'is used by the tests' },
+  curl: { program: '/usr/bin/curl', why: 'is run sealed by the tests' },
 };
 
 /** The environment of every child: the project's own Node and tools come first on the PATH. */

@@ -76,7 +76,7 @@ export function createTerminator(options: TerminateOptions): Terminator {
       const settings: TLSSocketOptions = {
         isServer: true,
         secureContext: options.authority.contextFor(target.host),
-        ALPNProtocols: ['http/1.1'],
+        ALPNProtocols: ['http/1.1', 'http/1.0'],
       };
       const inner = options.keep(new TLSSocket(client, settings));
       const timer = setTimeout(() => inner.destroy(), options.handshakeMs);

@@ -1,9 +1,9 @@
 import type { ParamsOf, ResultOf } from '../../protocol/src/contract.ts';
-import type { providerRequests } from '../../protocol/src/agent.ts';
+import type { personRequests } from '../../protocol/src/engineContract.ts';
 import { UserError } from '../../protocol/src/errors.ts';
 import type { PersonSide } from '../../language-server/src/agent/providers/personSide.ts';
 
-type Requests = typeof providerRequests;
+type Requests = typeof personRequests;
 type Method = keyof Requests;
 type LmPart = ResultOf<Requests['lm/read']>['parts'][number];
 
@@ -25,6 +25,8 @@ export class FakePersonSide implements PersonSide {
   readonly answers: (string | null)[] = [];
   /** What VS Code's models answer, in order. */
   readonly lm: LmScript[] = [];
+  /** What a test answers to everything else: the vault, other places. */
+  readonly others = new Map<Method, (params: never) => unknown>();
   /** Bytes of the largest piece that one read gives. */
   pieceBytes = 64 * 1024;
   readonly #streams = new Map<string, ReadableStreamDefaultReader<Uint8Array>>();
@@ -84,6 +86,11 @@ export class FakePersonSide implements PersonSide {
         return [];
       case 'editor/symbols':
         return null;
+      default: {
+        const answer = this.others.get(method);
+        if (!answer) throw new UserError('not-found', `Nobody here answers ${method}`);
+        return answer(params);
+      }
     }
   }
 

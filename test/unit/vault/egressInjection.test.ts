@@ -106,7 +106,7 @@ describe('the egress proxy with a vault value', () => {
   /** A TLS connection of the card through the proxy, trusting only the job's authority. */
   const tunnel = async (authority = `${host}:443`, ca = job.certificatePem): Promise<Socket> => {
     const socket = await openTunnel(join(temporary(), 'proxy'), authority);
-    assert.ok(typeof socket !== 'string', String(socket));
+    assert.ok(typeof socket !== 'string', typeof socket === 'string' ? socket : '');
     sockets.push(socket);
     const name = authority.replace(/:[0-9]+$/, '');
     const secure = connectTls({ socket, servername: name, ca, ALPNProtocols: ['h2', 'http/1.1'] });

@@ -27,6 +27,7 @@ function bind(handlers: Partial<EngineRequestHandlers>) {
     notifications: {
       'trust/set': (params) => void trusted.push(params.trusted),
       'connections/set': () => undefined,
+      'vault/changed': () => undefined,
     },
     onBadMessage: (method) => bad.push(method),
     onInternalError: (method) => internal.push(method),

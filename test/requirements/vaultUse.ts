@@ -1,0 +1,51 @@
+import type { Requirement } from '../requirements.ts';
+
+const using = 'docs/vault.md, Using values';
+const egress = 'docs/egress.md, Vault values';
+
+/** What is promised of a vault value on its way to where it is used. */
+export const vaultUseRequirements: readonly Requirement[] = [
+  {
+    id: 'VAULTUSE-01',
+    text: 'A value is found in every spelling that programs print it in, across chunks, lines and escape sequences.',
+    source: using,
+  },
+  {
+    id: 'VAULTUSE-02',
+    text: 'A value that can’t be kept out of logs, or can’t be used as granted, is refused with the reason.',
+    source: using,
+  },
+  {
+    id: 'VAULTUSE-03',
+    text: 'The value is put in outside the sandbox, in place of what the card wrote there, for a verified server.',
+    source: egress,
+  },
+  { id: 'VAULTUSE-04', text: 'Answers come back without the value.', source: egress },
+  {
+    id: 'VAULTUSE-05',
+    text: 'The value goes to the listed host and port alone, never along a redirect, and over TLS but on loopback.',
+    source: egress,
+  },
+  {
+    id: 'VAULTUSE-06',
+    text: 'Requests that could be read in two ways are refused; what is left is passed on in order.',
+    source: egress,
+  },
+  {
+    id: 'VAULTUSE-07',
+    text: 'A sealed value opens for the one runner, job, grant and use that it was sealed for.',
+    source: using,
+  },
+  { id: 'VAULTUSE-08', text: 'The hosts are part of the permission that a person reviews.', source: using },
+  {
+    id: 'VAULTUSE-09',
+    text: 'Where a card gets a value itself, it is in its environment or from a descriptor, and out of its log.',
+    source: using,
+  },
+  { id: 'VAULTUSE-10', text: 'A result that holds the value is not kept.', source: using },
+  {
+    id: 'VAULTUSE-11',
+    text: 'While a job runs, no argument, environment or file outside the sandbox holds the value.',
+    source: using,
+  },
+];
