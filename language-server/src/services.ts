@@ -27,6 +27,7 @@ import type { CardRunner } from './runners/cardRunner.ts';
 import { createPlaceHandlers } from './runners/places/placeHandlers.ts';
 import { placeFactories, type PlaceSurroundings } from './runners/places/factories.ts';
 import { PlaceRegistry } from './runners/places/placeRegistry.ts';
+import { jobsUnder } from './runners/places/remoteJobs.ts';
 import { createRemoteRunner } from './runners/places/remoteRunner.ts';
 import type { RunnerTransport } from './runners/places/runnerTransport.ts';
 import { createCodeCapture, type CodeCapture } from './runs/captureCode.ts';
@@ -167,12 +168,12 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         if (summary) notify('run/delta', { summary, cards: [{ id: card, status }] });
       },
     });
-    const remote = (transport: RunnerTransport) =>
+    const remote = (transport: RunnerTransport, key: string = transport.place) =>
       createRemoteRunner({
         transport,
         blobs,
         engine: store.remoteJobs.engine(),
-        jobs: remoteJobs,
+        jobs: jobsUnder(key, remoteJobs),
         now: () => performance.now(),
         setTimer: options.setTimer ?? startTimer,
         onChange: (view) => notify('place/changed', view),
@@ -185,6 +186,8 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         programs: options.programs,
         person: options.person ?? nobody,
         remote,
+        onChange: (view) => notify('place/changed', view),
+        onProblem,
         ...options.placeSurroundings,
       }),
     });

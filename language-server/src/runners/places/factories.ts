@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import type { PlaceView } from '../../../../protocol/src/places.ts';
+import { openVmPlace } from '../vm/openVmPlace.ts';
 import type { PlaceRegistryOptions } from './placeRegistry.ts';
 import type { PlaceRunner } from './placeRunner.ts';
 import type { RunnerLink, RunnerTransport } from './runnerTransport.ts';
@@ -13,8 +15,10 @@ export interface PlaceSurroundings {
   /** The folder of the built programs. */
   readonly programs: string;
   readonly person: AskPerson;
-  /** Makes the runner of a served runner's transport. */
-  readonly remote: (transport: RunnerTransport) => PlaceRunner;
+  /** Makes the runner of a served runner's transport. Its jobs are remembered under `key`, else under the place's id. */
+  readonly remote: (transport: RunnerTransport, key?: string) => PlaceRunner;
+  readonly onChange: (view: PlaceView) => void;
+  readonly onProblem: (problem: string) => void;
   /** What OpenSSH makes of the person's files; tests put their own in its place. */
   readonly ssh?: SshSurroundings;
 }
@@ -22,6 +26,15 @@ export interface PlaceSurroundings {
 /** What makes the runner of each kind of place. Programs of a kind are read when a place of it is first connected to. */
 export function placeFactories(around: PlaceSurroundings): PlaceRegistryOptions['factories'] {
   return {
+    vm: () =>
+      openVmPlace({
+        home: around.home,
+        runner: join(around.programs, 'remote-agent.cjs'),
+        now: () => Date.now(),
+        onChange: around.onChange,
+        onProblem: around.onProblem,
+        remote: around.remote,
+      }),
     ssh: (id, { name }) => around.remote(lateTransport(id, () => sshTransport(around, id, name))),
   };
 }

@@ -32,3 +32,15 @@ export interface RemoteJobs {
     log: readonly Extract<JobEvent, { kind: 'log' }>[],
   ): void;
 }
+
+/** The same, with everything that a runner sends remembered under `key` in place of its place's id. */
+export function jobsUnder(key: string, jobs: RemoteJobs): RemoteJobs {
+  return {
+    send: (_place, job) => jobs.send(key, job),
+    left: () => jobs.left(key),
+    cancel: (jobId) => jobs.cancel(jobId),
+    remove: (jobId) => jobs.remove(jobId),
+    knows: (jobId) => jobs.knows(jobId),
+    adopt: (jobId, result, log) => jobs.adopt(jobId, result, log),
+  };
+}

@@ -40,7 +40,7 @@ export function parseKnownHosts(text: string, name: string): KnownHost[] {
  */
 export function judgeHostKey(known: readonly KnownHost[], at: LookedUp, key: Buffer): HostKeyVerdict {
   const names = namesOf(at);
-  const about = known.filter((entry) => names.some((name) => matches(entry, name, names)));
+  const about = entriesAbout(known, at);
   const revoked = about.find((entry) => entry.marker === 'revoked' && entry.key.equals(key));
   if (revoked) return { kind: 'revoked', where: revoked.where };
   const plain = about.filter(({ marker }) => marker === 'none');
@@ -52,12 +52,14 @@ export function judgeHostKey(known: readonly KnownHost[], at: LookedUp, key: Buf
 
 /** The types of the keys that are known of a host, for asking for those first. */
 export function knownKeyTypes(known: readonly KnownHost[], at: LookedUp): Set<string> {
+  const plain = entriesAbout(known, at).filter(({ marker }) => marker === 'none');
+  return new Set(plain.map(({ keyType }) => keyType));
+}
+
+/** The entries that name a host under any of its forms. */
+export function entriesAbout(known: readonly KnownHost[], at: LookedUp): KnownHost[] {
   const names = namesOf(at);
-  return new Set(
-    known
-      .filter((entry) => entry.marker === 'none' && names.some((name) => matches(entry, name, names)))
-      .map(({ keyType }) => keyType),
-  );
+  return known.filter((entry) => names.some((name) => matches(entry, name, names)));
 }
 
 /** The name that is written for a host: `host`, or `[host]:port` for another port than 22. */

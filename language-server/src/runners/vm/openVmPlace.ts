@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { arch, availableParallelism, totalmem } from 'node:os';
-import { join } from 'node:path';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import type { PlaceView } from '../../../../protocol/src/places.ts';
 import type { PlaceRunner } from '../places/placeRunner.ts';
@@ -157,9 +156,4 @@ async function bootsWithKvm(options: {
     await stopMachine(folder);
     folder.release();
   }
-}
-
-/** `remote-agent.cjs` of a folder of built programs. */
-export function runnerProgram(programs: string): string {
-  return join(programs, 'remote-agent.cjs');
 }
