@@ -28,9 +28,7 @@ import { createRestartPolicy } from './restartPolicy.ts';
 import { RunStarter } from './runs/runStarter.ts';
 import { Selection } from './selection.ts';
 import { createSettings, type Settings } from './settings.ts';
-import { createVaults } from './vault/life/createVaults.ts';
-import type { Vaults } from './vault/life/vaults.ts';
-import type { VaultSecrets } from './vault/life/vaultSecrets.ts';
+import { createVaults, type VaultParts } from './vault/life/createVaults.ts';
 import type { Disposable } from './disposable.ts';
 
 /** What features are wired from. A class never takes this: it takes the few services that it names. */
@@ -53,8 +51,7 @@ export interface Services {
   /** Proof that a person is here, for one act. */
   readonly person: Presence;
   readonly confirmations: SettingConfirmations;
-  readonly vaults: Vaults;
-  readonly vaultSecrets: VaultSecrets;
+  readonly vault: VaultParts;
   /** The connections that a person made, as they are kept. */
   readonly connections: ConnectionStore;
   readonly keys: KeyVault;
@@ -115,7 +112,7 @@ export function createServices(context: ExtensionContext): { services: Services;
     script: () => webviewFiles.source('presence'),
     verifier: () => import('./presence/verifyPasskey.ts'),
   });
-  const { vaults, secrets: vaultSecrets } = createVaults(context, settings, onListenerError);
+  const vault = createVaults(context, settings, onListenerError);
   const connections = new ConnectionStore(context.globalState, onListenerError);
   const keys = new KeyVault({ secrets: context.secrets, timeoutMs: 10_000 });
   const models = new ConnectedModels(connections, settings, onListenerError);
@@ -147,8 +144,7 @@ export function createServices(context: ExtensionContext): { services: Services;
     settings,
     person,
     confirmations,
-    vaults,
-    vaultSecrets,
+    vault,
     connections,
     keys,
     models,
@@ -165,7 +161,7 @@ export function createServices(context: ExtensionContext): { services: Services;
       reports,
       person,
       confirmations,
-      vaults,
+      vault.vaults,
       connections,
       models,
       waiting,

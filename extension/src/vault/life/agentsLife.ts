@@ -9,7 +9,7 @@ import {
 } from '../core/agentsVault.ts';
 import type { VaultPlace } from '../core/openOptions.ts';
 import type { Secret } from '../core/secret.ts';
-import { SilentKeyring, type VaultSecrets } from './vaultSecrets.ts';
+import { freshDeviceKey, SilentKeyring, type VaultSecrets } from './vaultSecrets.ts';
 import type { VaultStatus } from './vaultLife.ts';
 
 /** Where it is remembered that a device key was stored, and whether a later window found it again. */
@@ -60,46 +60,36 @@ export class AgentsLife implements Disposable {
     await this.#opening;
   }
 
-  /** Rejects with `exists` where there is a vault, or what is left of one, and with `SilentKeyring`. */
-  async create(): Promise<{ readonly recoveryKey: string }> {
-    const { place, secrets, marker } = this.#options;
-    const deviceKey = await secrets.newDeviceKey();
-    try {
-      const { vault, recoveryKey } = await createAgentsVault(place, deviceKey);
-      await marker.set('stored');
-      this.#take({ state: 'open', vault });
-      return { recoveryKey };
-    } finally {
-      deviceKey.wipe();
-    }
+  /**
+   * Rejects with `exists` where there is a vault, or what is left of one. `isKept` is false where the secret storage did
+   * not take the device key: then the recovery key alone opens the vault another time.
+   */
+  async create(): Promise<{ readonly recoveryKey: string; readonly isKept: boolean }> {
+    using deviceKey = freshDeviceKey();
+    const { vault, recoveryKey } = await createAgentsVault(this.#options.place, deviceKey);
+    return { recoveryKey, isKept: await this.adopt(vault, deviceKey) };
   }
 
   /** Opens with the recovery key and stores a fresh device key. Answers with what was found. */
   async recover(recoveryKey: string): Promise<AgentsResult['state']> {
-    const { place, secrets, marker } = this.#options;
-    const deviceKey = await secrets.newDeviceKey();
-    try {
-      const result = await recoverAgentsVault(place, recoveryKey, deviceKey);
-      if (result.state === 'open') {
-        await marker.set('stored');
-        this.#take(result);
-      }
-      return result.state;
-    } finally {
-      deviceKey.wipe();
-    }
+    using deviceKey = freshDeviceKey();
+    const result = await recoverAgentsVault(this.#options.place, recoveryKey, deviceKey);
+    if (result.state === 'open') await this.adopt(result.vault, deviceKey);
+    return result.state;
   }
 
-  /** A vault that took the place of the one before, as after a restore. */
-  adopt(vault: AgentsVault): void {
+  /** Takes a vault that this device key opens, and keeps the key. False where it could not be kept. */
+  async adopt(vault: AgentsVault, deviceKey: Secret): Promise<boolean> {
+    const { secrets, marker, onError } = this.#options;
     this.#take({ state: 'open', vault });
-  }
-
-  /** A device key for a vault that is about to take the place of this one. The caller wipes it. */
-  async newDeviceKey(): Promise<Secret> {
-    const key = await this.#options.secrets.newDeviceKey();
-    await this.#options.marker.set('stored');
-    return key;
+    try {
+      await secrets.keepDeviceKey(deviceKey);
+      await marker.set('stored');
+      return true;
+    } catch (error) {
+      onError(error);
+      return false;
+    }
   }
 
   lock(): void {

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import type { ExtensionContext } from 'vscode';
+import type { VaultPlace } from '../core/openOptions.ts';
+import type { VaultKind } from '../core/vaultState.ts';
 import type { Settings } from '../../settings.ts';
 import { AgentsLife, type KeptMarker } from './agentsLife.ts';
 import { PersonalLife } from './personalLife.ts';
@@ -8,12 +10,18 @@ import { VaultSecrets } from './vaultSecrets.ts';
 
 const markerName = 'sallyport.vault.deviceKeyKept';
 
+export interface VaultParts {
+  readonly vaults: Vaults;
+  readonly secrets: VaultSecrets;
+  readonly places: Readonly<Record<VaultKind, VaultPlace>>;
+}
+
 /** The vaults under VS Code's global storage. Opens nothing and reads nothing. */
 export function createVaults(
   context: Pick<ExtensionContext, 'secrets' | 'globalState' | 'globalStorageUri'>,
   settings: Pick<Settings, 'lockAfterMinutes'>,
   onError: (error: unknown) => void,
-): { readonly vaults: Vaults; readonly secrets: VaultSecrets } {
+): VaultParts {
   const secrets = new VaultSecrets(context.secrets, 10_000);
   const folder = join(context.globalStorageUri.fsPath, 'vault');
   const marker: KeptMarker = {
@@ -23,14 +31,18 @@ export function createVaults(
     },
     set: (value) => context.globalState.update(markerName, value),
   };
+  const places = {
+    agents: { folder: join(folder, 'agents'), counters: secrets },
+    personal: { folder: join(folder, 'personal'), counters: secrets },
+  };
   const agents = new AgentsLife({
-    place: { folder: join(folder, 'agents'), counters: secrets },
+    place: places.agents,
     secrets,
     marker,
     onError,
   });
   const personal = new PersonalLife({
-    place: { folder: join(folder, 'personal'), counters: secrets },
+    place: places.personal,
     lockAfterMinutes: () => settings.lockAfterMinutes,
     now: () => Date.now(),
     every: (ms, tick) => {
@@ -39,5 +51,5 @@ export function createVaults(
     },
     onError,
   });
-  return { vaults: new Vaults(agents, personal, onError), secrets };
+  return { vaults: new Vaults(agents, personal, onError), secrets, places };
 }

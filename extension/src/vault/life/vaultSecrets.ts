@@ -35,21 +35,14 @@ export class VaultSecrets implements CounterStore {
     return text !== undefined && /^[A-Za-z0-9+/]{43}=$/.test(text) ? Secret.own(fromBase64(text)) : undefined;
   }
 
-  /** A fresh one, stored before it is answered with. Rejects with `SilentKeyring`, and nothing is kept. */
-  async newDeviceKey(): Promise<Secret> {
-    const key = Secret.own(randomFillSync(Buffer.allocUnsafeSlow(32)));
-    try {
-      await this.#inTime(
-        this.#secrets.store(
-          deviceKeyName,
-          key.use((bytes) => bytes.toString('base64')),
-        ),
-      );
-      return key;
-    } catch (error) {
-      key.wipe();
-      throw error;
-    }
+  /**
+   * Keeps it in the place of the one before, which must not be needed any more: whatever this key is for has to be done
+   * first. Rejects with `SilentKeyring`, also where the storage took it and does not give it back.
+   */
+  async keepDeviceKey(key: Secret): Promise<void> {
+    const text = key.use((bytes) => bytes.toString('base64'));
+    await this.#inTime(this.#secrets.store(deviceKeyName, text));
+    if ((await this.#inTime(this.#secrets.get(deviceKeyName))) !== text) throw new SilentKeyring();
   }
 
   async read(vaultId: string): Promise<KnownHead | undefined> {
@@ -92,6 +85,11 @@ export class VaultSecrets implements CounterStore {
       clearTimeout(timer);
     }
   }
+}
+
+/** 32 fresh bytes, in memory alone. The caller wipes them. */
+export function freshDeviceKey(): Secret {
+  return Secret.own(randomFillSync(Buffer.allocUnsafeSlow(32)));
 }
 
 function fromBase64(text: string): Buffer {
