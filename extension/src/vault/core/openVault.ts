@@ -102,7 +102,12 @@ export function ensureFolder({ folder, files }: StorePlace): void {
 /** Rows without a header: a vault whose header was taken away, not a place for a fresh one. */
 export function hasRows({ folder, files }: StorePlace): boolean {
   try {
-    return files.readdirSync(folder).some((name) => /^rows-[0-9]+$/.test(name));
+    return files
+      .readdirSync(folder)
+      .filter((name) => /^rows-[0-9]+$/.test(name))
+      .some((name) =>
+        withFile(files, `${folder}/${name}`, 'r', (handle) => files.fstatSync(handle).size > 0),
+      );
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return false;
     throw error;

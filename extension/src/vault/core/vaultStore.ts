@@ -75,8 +75,10 @@ export class VaultStore {
         return new VaultStore(place, keyring, stored, readAll(place, keyring, stored.header));
       } catch (error) {
         // Another process has just rewritten the log: its header tells where it is.
-        const next = errorCode(error) === 'ENOENT' && round < 5 ? readOwn(place, keyring) : undefined;
-        if (!next || next.digest === stored.digest) throw asVaultError(error);
+        const isGone = errorCode(error) === 'ENOENT';
+        const next = isGone && round < 5 ? readOwn(place, keyring) : undefined;
+        if (isGone && next?.digest === stored.digest) throw tampered({ what: 'truncated' });
+        if (!next) throw asVaultError(error);
         stored = next;
       }
     }
