@@ -30,6 +30,8 @@ import { PlaceRegistry } from './runners/places/placeRegistry.ts';
 import { jobsUnder } from './runners/places/remoteJobs.ts';
 import { createRemoteRunner } from './runners/places/remoteRunner.ts';
 import type { RunnerTransport } from './runners/places/runnerTransport.ts';
+import { createVmHandlers } from './runners/vm/vmHandlers.ts';
+import { vmPlace } from './runners/vm/vmPlace.ts';
 import { createCodeCapture, type CodeCapture } from './runs/captureCode.ts';
 import { History } from './runs/history.ts';
 import { createPlaces } from './runs/place.ts';
@@ -42,6 +44,7 @@ import { hasHome, openHome } from './store/home.ts';
 import { markDamaged } from './store/openDatabase.ts';
 import { isDamage } from './store/sqliteErrors.ts';
 import { openStore, type Store } from './store/store.ts';
+import { createRelease } from './vault/releaseValues.ts';
 
 type Events = typeof engineHeard;
 type Connections = ParamsOf<(typeof engineTold)['connections/set']>;
@@ -202,8 +205,14 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         limitBytes: options.historyBytes ?? limits.historyBytes,
         onChanged: (root) => notify('history/changed', { root }),
       }));
+    const releaseValues = createRelease({ person: options.person ?? nobody, scopeOf });
     const runs = new Runs({
       recordWrites: createRecordWrites(journal),
+      release: async (card, root, jobId, signal) => {
+        if (card.vault.length === 0) return [];
+        const place = card.place === localPlace ? runner : places.get(card.place);
+        return releaseValues(card, root, jobId, (await place.ready()).vaultKey, signal);
+      },
       store,
       blobs,
       projects,
@@ -334,6 +343,15 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     ],
   });
 
+  const vmHandlers = createVmHandlers({
+    home: () => open().store.home.path,
+    runner: join(options.programs, 'remote-agent.cjs'),
+    now,
+    release: () => open().places.drop(vmPlace),
+    onProgress: (text, fraction) => notify('vm/progress', { text, fraction }),
+    onProblem,
+  });
+
   let apps: Promise<AppsServices> | undefined;
   /** As the agent's part: read when an app is first asked for. */
   const openApps = (): Promise<AppsServices> => {
@@ -373,6 +391,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     ...agentHandlers,
     ...appHandlers,
     ...placeHandlers,
+    ...vmHandlers,
     'project/list': () => projects.list().map(({ root }) => viewOf(root)),
     'project/get': ({ root }) => viewOf(root),
     'run/start': async ({ root, ...chosen }) => ({ runId: await open().runs.start(root, chosen) }),

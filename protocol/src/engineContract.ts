@@ -2,7 +2,7 @@ import { agentEvents, agentNotifications, agentRequests, providerRequests } from
 import { appEvents, appRequests } from './apps.ts';
 import { engineEvents, engineSide } from './engine.ts';
 import { gateEvents, gateRequests } from './gate.ts';
-import { placeEvents, placePersonRequests, placeRequests } from './places.ts';
+import { placeEvents, placePersonRequests, placeRequests, vmRequests } from './places.ts';
 import { vaultNotifications, vaultPersonRequests } from './vault.ts';
 
 /** The whole boundary between extension and engine, from the contracts of its areas. */
@@ -14,6 +14,7 @@ export const engineRequests = {
   ...agentRequests,
   ...appRequests,
   ...placeRequests,
+  ...vmRequests,
 } as const;
 
 /** Everything that it tells the engine. */

@@ -97,8 +97,46 @@ export const placeRequests = {
   'place/disconnect': request(z.strictObject({ place }), z.strictObject({})),
 } as const;
 
+/** The image that VMs on this machine start from. */
+export const vmStatus = z.strictObject({
+  image: z.nullable(
+    z.strictObject({
+      builtAt: z.int(),
+      /** Bytes on the disk: image, packages and the stored VM. */
+      sizeBytes: z.number(),
+      node: z.string(),
+      packages: z.array(
+        z.strictObject({
+          name: z.string(),
+          version: z.string(),
+          sizeBytes: z.int(),
+          /** As the distribution names them; empty where its file does not say so in a form that can be read. */
+          licences: z.array(z.string()),
+        }),
+      ),
+      /** True where this Sallyport can't start it any more. */
+      isOutdated: z.boolean(),
+    }),
+  ),
+});
+export type VmStatus = z.infer<typeof vmStatus>;
+
+export const vmRequests = {
+  'vm/status': request(z.strictObject({}), vmStatus),
+  /** Builds the image anew and stores a VM that has booted. Cancelling leaves the image as it was. */
+  'vm/build': request(
+    z.strictObject({}),
+    z.strictObject({ status: vmStatus, accelerator: z.enum(['kvm', 'tcg']) }),
+    { timeoutMs: 0 },
+  ),
+  /** Ends the VMs of this engine and removes image and packages. */
+  'vm/remove': request(z.strictObject({}), z.strictObject({ freedBytes: z.number() }), { timeoutMs: 0 }),
+} as const;
+
 /** What the extension hears about places. */
 export const placeEvents = {
+  /** How far building a VM's image is, 0 to 1. */
+  'vm/progress': { params: z.strictObject({ text: z.string(), fraction: z.number() }) },
   'place/changed': { params: placeView },
 } as const;
 

@@ -10,6 +10,7 @@ export const commands = [
   'doctor',
   'clean',
   'app',
+  'vm',
 ] as const;
 export type CommandName = (typeof commands)[number];
 
@@ -55,6 +56,7 @@ const taken: Readonly<Record<CommandName, readonly string[]>> = {
   doctor: ['json'],
   clean: ['json', 'older-than-days', 'yes'],
   app: ['json', 'accept', 'ref', 'yes'],
+  vm: ['json'],
 };
 
 const operandCounts: Readonly<Record<CommandName, readonly [number, number]>> = {
@@ -67,6 +69,7 @@ const operandCounts: Readonly<Record<CommandName, readonly [number, number]>> = 
   doctor: [0, 1],
   clean: [0, 1],
   app: [1, 3],
+  vm: [1, 1],
 };
 
 /** Understands a command line, without its program. Throws `UsageError`. */
@@ -110,6 +113,7 @@ export const usages: Readonly<Record<CommandName, string>> = {
   doctor: 'sallyport doctor [PROJECT] [--json]',
   clean: 'sallyport clean [PROJECT] [--older-than-days N] [--yes] [--json]',
   app: 'sallyport app list | review SOURCE | install SOURCE [--accept DIGEST] | update ID [--accept DIGEST] | delete ID --yes | export ID FILE  [--ref REF] [--json]',
+  vm: 'sallyport vm build | status | remove [--json]',
 };
 
 const summaries: Readonly<Record<CommandName, string>> = {
@@ -122,6 +126,7 @@ const summaries: Readonly<Record<CommandName, string>> = {
   doctor: 'look at the isolation, the interpreters and the store',
   clean: 'show what is stored, then remove what no run needs',
   app: 'list, review, install, update, delete and export apps',
+  vm: 'build the image that VMs start from, show what is in it, remove it',
 };
 
 /** The text of `--help`. */

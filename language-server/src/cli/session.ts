@@ -34,8 +34,7 @@ export interface SessionParts {
 }
 
 export function openSession(args: Arguments, terminal: Terminal, parts: SessionParts): Session {
-  // Apps belong to no project: what follows is one of their own words.
-  const root = projectFolder((args.command === 'app' ? undefined : args.operands[0]) ?? '.');
+  const root = projectFolder((ofNoProject.has(args.command) ? undefined : args.operands[0]) ?? '.');
   const projects = parts.openProjects(root);
   const listeners = new Map<string, (params: never) => void>();
   const services = parts.createServices(projects, (method, params) => {
@@ -54,6 +53,9 @@ export function openSession(args: Arguments, terminal: Terminal, parts: SessionP
     dispose: () => services.dispose(),
   };
 }
+
+/** What follows these is one of their own words. */
+const ofNoProject: ReadonlySet<string> = new Set(['app', 'vm']);
 
 /** The folder of a project that is named by its folder or by its `sallyport.json`. */
 function projectFolder(named: string): string {

@@ -54,6 +54,19 @@ export class PlaceRegistry {
     return [...this.#runners.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
+  /** Lets go of a place; it is made anew when it is next asked for. Throws `conflict` where jobs of this engine are in it. */
+  async drop(id: string): Promise<void> {
+    const runner = this.#runners.get(id);
+    if (!runner) return;
+    if (runner.view().running > 0)
+      throw new UserError('conflict', `Cards run in “${id}”. Wait for them or cancel them first.`, {
+        place: id,
+      });
+    this.#runners.delete(id);
+    this.#slots.delete(id);
+    await runner.dispose();
+  }
+
   async dispose(): Promise<void> {
     await Promise.all([...this.#runners.values()].map((runner) => runner.dispose()));
     this.#runners.clear();

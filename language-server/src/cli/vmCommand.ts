@@ -1,0 +1,60 @@
+import type { VmStatus } from '../../../protocol/src/places.ts';
+import { UsageError, usages } from './arguments.ts';
+import { exitCodes } from './exitCodes.ts';
+import type { Session } from './session.ts';
+import { printable, size, table } from './terminal.ts';
+
+/** `sallyport vm …`: the image that VMs on this machine start from. */
+export async function vmCommand(session: Session): Promise<number> {
+  const { args, terminal } = session;
+  const answer = (value: unknown, lines: readonly string[]) => {
+    if (args.json) terminal.out(JSON.stringify(value));
+    else for (const line of lines) terminal.out(line);
+    return exitCodes.done;
+  };
+  switch (args.operands[0]) {
+    case 'status': {
+      const status = await session.call('vm/status', {});
+      return answer(status, statusLines(status));
+    }
+    case 'build': {
+      let last = '';
+      session.on('vm/progress', ({ text, fraction }) => {
+        const line = `${String(Math.round(fraction * 100)).padStart(3)} %  ${printable(text)}`;
+        if (line !== last) terminal.note(line);
+        last = line;
+      });
+      const built = await session.call('vm/build', {});
+      return answer(built, [...statusLines(built.status), acceleratorLines[built.accelerator]]);
+    }
+    case 'remove': {
+      const removed = await session.call('vm/remove', {});
+      return answer(removed, [`Removed the VM image: ${size(removed.freedBytes)} freed.`]);
+    }
+    default:
+      throw new UsageError(`Usage: ${usages.vm}`);
+  }
+}
+
+const acceleratorLines = {
+  kvm: 'VMs run on this machine’s own virtualisation (KVM).',
+  tcg: 'No VM boots with KVM here: QEMU translates every instruction, which is several times slower and no less sealed.',
+} as const;
+
+function statusLines({ image }: VmStatus): string[] {
+  if (!image) return ['There is no VM image. Build one: sallyport vm build'];
+  const rows = image.packages.map(({ name, version, sizeBytes, licences }) => [
+    printable(name),
+    printable(version),
+    size(sizeBytes),
+    licences.length > 0 ? printable(licences.join(', ')) : 'see its copyright file',
+  ]);
+  return [
+    ...table(rows),
+    `Node ${printable(image.node)}`,
+    `Built ${new Date(image.builtAt).toISOString().slice(0, 16).replace('T', ' ')}, ${size(image.sizeBytes)} on disk`,
+    ...(image.isOutdated
+      ? ['Another version of Sallyport built it. Build it again: sallyport vm build']
+      : []),
+  ];
+}
