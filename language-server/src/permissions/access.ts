@@ -2,8 +2,10 @@ import { isAbsolute, join, normalize } from 'node:path';
 import type { Reason } from '../../../protocol/src/engine.ts';
 import type { CardManifest } from '../../../protocol/src/manifests.ts';
 import { localPlace, parsePlace } from '../../../protocol/src/places.ts';
-import { wholeNetwork, type Permission } from '../../../protocol/src/permissions.ts';
+import { covers, wholeNetwork, type Permission } from '../../../protocol/src/permissions.ts';
 import type { JobAccess } from '../../../protocol/src/runner.ts';
+import type { VaultWish } from '../../../protocol/src/vault.ts';
+import { parseVaultUse } from '../../../protocol/src/vaultUse.ts';
 
 /** What a job gets where its card asks for nothing. */
 export const closedAccess: JobAccess = { network: { kind: 'none' }, hostFolders: [] };
@@ -17,7 +19,7 @@ export function toAccess(
   runtime: CardManifest['runtime'],
   root: string,
   userFolder: string,
-): { access: JobAccess } | { refused: Reason } {
+): { access: JobAccess; vault: readonly VaultWish[] } | { refused: Reason } {
   if (runtime === 'js' && asked.length > 0) {
     return refuse(
       'a js card has no way to the network, files or secrets',
@@ -28,6 +30,7 @@ export function toAccess(
   const hostFolders: { path: string; name: string; write: boolean }[] = [];
   let projectRoot: string | undefined;
   let place: string = localPlace;
+  const vault: Extract<Permission, { name: 'vaultItem' }>[] = [];
   for (const permission of asked) {
     switch (permission.name) {
       case 'network':
@@ -50,8 +53,10 @@ export function toAccess(
       case 'execution':
         place = permission.service;
         break;
-      case 'environmentSource':
       case 'vaultItem':
+        vault.push(permission);
+        break;
+      case 'environmentSource':
       case 'generate':
       case 'storage':
       case 'models':
@@ -77,7 +82,46 @@ export function toAccess(
     : hosts.length > 0
       ? { kind: 'hosts', hosts }
       : { kind: 'none' };
-  return { access: { network, hostFolders, ...(projectRoot === undefined ? {} : { projectRoot }) } };
+  const wishes = toWishes(vault, network);
+  if ('refused' in wishes) return wishes;
+  return {
+    access: { network, hostFolders, ...(projectRoot === undefined ? {} : { projectRoot }) },
+    vault: wishes.vault,
+  };
+}
+
+/** A value is put into requests by the egress proxy, so only where a list of hosts has one. */
+function toWishes(
+  asked: readonly Extract<Permission, { name: 'vaultItem' }>[],
+  network: JobAccess['network'],
+): { vault: readonly VaultWish[] } | { refused: Reason } {
+  const vault: VaultWish[] = [];
+  for (const { item, field, use: text } of asked) {
+    const use = parseVaultUse(text);
+    if (!use) return refuse(`the use of ${field} of ${item} can’t be read`, 'Write it anew in _card.json.');
+    const closed =
+      'hosts' in use &&
+      use.hosts.find(
+        (host) =>
+          network.kind !== 'hosts' ||
+          !network.hosts.some((listed) =>
+            covers({ name: 'network', host: listed }, { name: 'network', host }),
+          ),
+      );
+    if (closed !== false && closed !== undefined) {
+      return network.kind === 'all'
+        ? refuse(
+            `${field} of ${item} can’t be put into requests of a card with the whole network`,
+            'List the hosts that the card needs in “network”.',
+          )
+        : refuse(
+            `the card can’t reach ${closed}, where ${field} of ${item} is to go`,
+            'List it in “network”.',
+          );
+    }
+    vault.push({ item, field, use });
+  }
+  return { vault };
 }
 
 function refuse(detail: string, remedy: string): { refused: Reason } {

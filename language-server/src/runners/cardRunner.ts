@@ -1,6 +1,7 @@
 import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
 import type { CardManifest, PortType } from '../../../protocol/src/manifests.ts';
 import type { EgressRecord, JobAccess, JobLimits, JobResult } from '../../../protocol/src/runner.ts';
+import type { ReleasedValue } from '../../../protocol/src/vault.ts';
 
 /** One execution of one card, with everything frozen. */
 export interface CardJob {
@@ -22,6 +23,8 @@ export interface CardJob {
   readonly params: string;
   readonly limits: JobLimits;
   readonly access: JobAccess;
+  /** Sealed to the runner of this job: nothing in between can open them. */
+  readonly vault?: readonly ReleasedValue[];
 }
 
 /** What is told while a job runs. Nothing comes after `run` has settled. */

@@ -201,6 +201,7 @@ export function toSpec(job: CardJob): JobSpec {
     params: job.params,
     limits: job.limits,
     access: job.access,
+    ...(job.vault && job.vault.length > 0 && { vault: [...job.vault] }),
   };
 }
 

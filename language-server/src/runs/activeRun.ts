@@ -3,6 +3,7 @@ import { canonicalJson, type Json } from '../../../protocol/src/canonicalJson.ts
 import type { CardState, CardStatus, Reason, RunState } from '../../../protocol/src/engine.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import type { JobResult } from '../../../protocol/src/runner.ts';
+import type { ReleasedValue } from '../../../protocol/src/vault.ts';
 import type { Accepted } from '../permissions/review.ts';
 import type { RecordWrites } from '../history/recordJob.ts';
 import type { CardRunner, JobEvents } from '../runners/cardRunner.ts';
@@ -21,7 +22,15 @@ import {
   type Verdict,
 } from './judge.ts';
 import { LogWriter } from './logWriter.ts';
-import { cancelledEnding, leftBehind, lostEnding, stopped, toEnding, type Ending } from './outcome.ts';
+import {
+  cancelledEnding,
+  leftBehind,
+  lostEnding,
+  notStartedEnding,
+  stopped,
+  toEnding,
+  type Ending,
+} from './outcome.ts';
 import type { Why } from './plan.ts';
 import { Schedule } from './schedule.ts';
 import type { Slots } from './slots.ts';
@@ -43,6 +52,13 @@ export interface RunSurroundings {
   readonly runnerFor: (card: FrozenCard) => CardRunner;
   readonly projectKey: (root: string) => string;
   readonly recordWrites: RecordWrites;
+  /** The vault values of a job, sealed to the runner that it goes to. Rejects where there is no grant. */
+  readonly release: (
+    card: FrozenCard,
+    root: string,
+    jobId: string,
+    signal: AbortSignal,
+  ) => Promise<readonly ReleasedValue[]>;
   /** Read anew each time: a person may take a permission back while a run goes on. */
   readonly accepted: (root: string) => Accepted;
   readonly isTrusted: () => boolean;
@@ -247,12 +263,13 @@ export class ActiveRun {
         egress: (record) => this.#attempt(() => store.egress.append(key.run, entry.card.id, record)),
       };
       const runner = runnerFor(entry.card);
+      const vault = await this.#release(entry.card, jobId);
       onStored = () => runner.settled?.(jobId);
-      const run = () => runner.run(job, events, this.#abort.signal);
+      const run = () => runner.run({ ...job, vault }, events, this.#abort.signal);
       result = await recordWrites(this.root, job, run);
       ending = this.#checked(toEnding(result, entry.card), result);
     } catch (error) {
-      ending = lostEnding(error);
+      ending = error instanceof NotStarted ? notStartedEnding(error.cause) : lostEnding(error);
     }
     log.close(leftBehind(result?.outputProblems ?? []));
     this.#settleCard(() => {
@@ -279,6 +296,14 @@ export class ActiveRun {
       if (ending.state !== 'unknown') store.remoteJobs.settle(jobId);
     });
     if (ending.state !== 'unknown') onStored();
+  }
+
+  async #release(card: FrozenCard, jobId: string): Promise<readonly ReleasedValue[]> {
+    try {
+      return await this.#around.release(card, this.root, jobId, this.#abort.signal);
+    } catch (error) {
+      throw new NotStarted(error);
+    }
   }
 
   #assertCode(card: FrozenCard): void {
@@ -441,6 +466,13 @@ export class ActiveRun {
     const { accepted, isTrusted, find } = this.#around;
     const { placeOf, ignoresCache } = this.#input;
     return { accepted: accepted(this.root), isTrusted: isTrusted(), placeOf, find, ignoresCache };
+  }
+}
+
+/** A job that was not given to its runner. */
+class NotStarted extends Error {
+  constructor(cause: unknown) {
+    super('The job was not started', { cause });
   }
 }
 

@@ -133,6 +133,21 @@ export function lostEnding(error: unknown): Ending {
   return unknownEnding(errorMessage(error));
 }
 
+/** The end of a card that its vault values were not given for: nothing of it ran. */
+export function notStartedEnding(error: unknown): Ending {
+  if (!(error instanceof UserError)) return failed('internal', errorMessage(error));
+  const { remedy } = error.data;
+  const told = typeof remedy === 'string' ? remedy : undefined;
+  switch (error.code) {
+    case 'cancelled':
+      return cancelledEnding;
+    case 'permission-needed':
+      return { ...failed('permission-needed', error.message, told), state: 'blocked' };
+    default:
+      return failed('internal', error.message, told);
+  }
+}
+
 const limitKeys = { memory: 'memoryMB', processes: 'processes', output: 'outputMB' } as const;
 const refusalKinds = {
   'isolation-missing': 'isolation-missing',

@@ -9,7 +9,7 @@ import type { RecordWrites } from '../history/recordJob.ts';
 import type { CardRunner } from '../runners/cardRunner.ts';
 import type { StoredResult } from '../store/resultRecords.ts';
 import type { Store } from '../store/store.ts';
-import { ActiveRun, type Clock } from './activeRun.ts';
+import { ActiveRun, type Clock, type RunSurroundings } from './activeRun.ts';
 import type { RunPlace } from './judge.ts';
 import { planCards } from './plan.ts';
 import type { Slots } from './slots.ts';
@@ -42,6 +42,8 @@ export interface RunsOptions {
   readonly slotsOf: (card: FrozenCard) => Slots;
   /** Around each job: what it may write outside its sandbox is recorded first. */
   readonly recordWrites: RecordWrites;
+  /** As `RunSurroundings`. */
+  readonly release: RunSurroundings['release'];
   readonly userFolder: string;
   readonly clock: Clock;
   readonly events: RunEvents;
@@ -185,8 +187,19 @@ export class Runs {
   }
 
   #surroundings(seq: number): ConstructorParameters<typeof ActiveRun>[0] {
-    const { store, blobs, clock, code, runnerFor, slotsOf, recordWrites, accepted, isTrusted, events } =
-      this.#options;
+    const {
+      store,
+      blobs,
+      clock,
+      code,
+      runnerFor,
+      slotsOf,
+      recordWrites,
+      release,
+      accepted,
+      isTrusted,
+      events,
+    } = this.#options;
     return {
       projectKey: this.#options.projectKey,
       store,
@@ -194,6 +207,7 @@ export class Runs {
       clock,
       runnerFor,
       recordWrites,
+      release,
       accepted,
       isTrusted,
       hasBlob: (digest) => blobs.has(digest),

@@ -6,6 +6,7 @@ import type { CardManifest, PortType, Runtime } from '../../../protocol/src/mani
 import { permissionsOfCard, type Permission } from '../../../protocol/src/permissions.ts';
 import { localPlace } from '../../../protocol/src/places.ts';
 import type { JobAccess, JobLimits } from '../../../protocol/src/runner.ts';
+import type { VaultWish } from '../../../protocol/src/vault.ts';
 import { closedAccess, toAccess } from '../permissions/access.ts';
 import type { LoadedCard, LoadedProject, Wire } from '../project/model.ts';
 
@@ -36,6 +37,8 @@ export interface FrozenCard {
   readonly limits: JobLimits;
   readonly asked: readonly Permission[];
   readonly access: JobAccess;
+  /** Values of the vault that it uses. */
+  readonly vault: readonly VaultWish[];
   /** Where it runs: `local`, or what its permission `execution` names. */
   readonly place: string;
   readonly viewOutput: string | null;
@@ -199,6 +202,7 @@ async function freezeCard(
     limits: { ...defaultCardLimits, ...definedOnly(manifest.limits ?? {}) },
     asked,
     access: 'access' in opened ? opened.access : closedAccess,
+    vault: 'access' in opened ? opened.vault : [],
     place: manifest.permissions?.executionService ?? localPlace,
     viewOutput: manifest.view?.output ?? null,
     fault,
@@ -218,6 +222,7 @@ function brokenCard(id: string, fault: Reason): FrozenCard {
     limits: defaultCardLimits,
     asked: [],
     access: closedAccess,
+    vault: [],
     place: localPlace,
     viewOutput: null,
     fault,

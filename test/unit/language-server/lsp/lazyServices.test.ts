@@ -8,6 +8,7 @@ function fake(log: string[]): EngineServices {
     handlers: {} as EngineServices['handlers'],
     setTrusted: (trusted) => void log.push(`trusted ${trusted}`),
     setConnections: ({ webSearch }) => void log.push(`connections ${webSearch}`),
+    vaultChanged: () => undefined,
     cardStatus: () => null,
     warmUp: () => undefined,
     whenFinished: () => Promise.resolve(),

@@ -23,6 +23,7 @@ const card: FrozenCard = {
   asked: [{ name: 'network', host: 'example.org' }],
   access: { network: { kind: 'hosts', hosts: ['example.org'] }, hostFolders: [] },
   viewOutput: null,
+  vault: [],
   fault: null,
 };
 const inputs = [{ port: 'in', artifact: file('b') }];
