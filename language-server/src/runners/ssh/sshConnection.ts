@@ -217,7 +217,8 @@ export class SshConnection {
               new UserError(
                 'unreachable',
                 `The host gives no channel: ${error.message}`,
-                {},
+                // The reasons of RFC 4254, 5.1.
+                { reason: (error as Error & { reason?: number }).reason ?? 0 },
                 { cause: error },
               ),
             );

@@ -99,12 +99,14 @@ export class SshSessions {
   }
 }
 
+const administrativelyProhibited = 1;
+
 async function through(hop: SshConnection, at: SshTarget | undefined, target: SshTarget): Promise<Duplex> {
   try {
     return await hop.openTcp(target.host, target.port);
   } catch (error) {
-    const refused = error instanceof UserError && /prohibited|administratively/i.test(error.message);
-    if (!refused) throw error;
+    const isForbidden = error instanceof UserError && error.data['reason'] === administrativelyProhibited;
+    if (!isForbidden) throw error;
     throw new UserError(
       'incompatible',
       `${at?.host ?? 'The host on the way'} does not let connections through to ${target.host}`,

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { CardJob } from '../../../../language-server/src/runners/cardRunner.ts';
 import { putTree } from '../../../support/blobs.ts';
@@ -71,9 +80,9 @@ describe('a card over SSH', function () {
     const { isolation } = await place.runner.ready();
     assert.equal(isolation.kind, 'bubblewrap');
     const there = join(host.home, '.sallyport/runner');
-    assert.equal((await import('node:fs')).statSync(there).mode & 0o777, 0o700);
+    assert.equal(statSync(there).mode & 0o777, 0o700);
     // A runner file that was tampered with is copied anew, not started.
-    const [name = ''] = (await import('node:fs')).readdirSync(there).filter((each) => each.endsWith('.cjs'));
+    const [name = ''] = readdirSync(there).filter((each) => each.endsWith('.cjs'));
     const good = readFileSync(join(there, name));
     host.killRunner();
     place.runner.disconnect();
@@ -104,7 +113,7 @@ describe('a card over SSH', function () {
     const host = await start([], '[ -n "$ZSH_VERSION$AGAIN" ] || AGAIN=1 exec /bin/dash\n');
     const place = open(partsFor(host));
     // dash reads our script from its standard input, as any shell does.
-    await runs(place).catch((error: Error) => assert.match(error.message, /shell over there|printed/));
+    await runs(place);
   });
 
   it('does not stall on 64 MB of standard error [K13]', async () => {
@@ -193,18 +202,9 @@ describe('a card over SSH', function () {
     const host = await start([], `export PATH=${bin}:/usr/bin:/bin\n`);
     const place = open(partsFor(host));
     const hasOwn = ['/usr/bin/node', '/usr/local/bin/node', '/opt/node/bin/node'].some((path) =>
-      exists(path),
+      existsSync(path),
     );
     if (hasOwn) await runs(place);
     else await assert.rejects(place.runner.ready(), { code: 'interpreter-missing', message: /v18\.2\.0/ });
   });
 });
-
-function exists(path: string): boolean {
-  try {
-    readFileSync(path, { flag: 'r' }).subarray(0, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
