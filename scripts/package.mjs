@@ -22,6 +22,9 @@ const shipped = [
   'DEPENDENCIES.md',
 ];
 
+/** Built for ourselves: the engine brings the compiler by its digest when the first app needs it (compiler.ts). */
+const notShipped = ['esbuild.wasm'];
+
 /** Manifest keys that only a developer needs. */
 const developerKeys = ['scripts', 'devDependencies', 'allowScripts', 'private'];
 
@@ -30,6 +33,7 @@ export async function stageExtension(folder) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await buildAll({ outdir: join(folder, 'dist'), sourcemap: false });
+  for (const name of notShipped) await rm(join(folder, 'dist', name));
   for (const path of shipped) await cp(join(root, path), join(folder, path), { recursive: true });
   const readme = await readFile(join(root, 'README.md'), 'utf8');
   await writeFile(join(folder, 'README.md'), withoutOwnPictures(readme));

@@ -29,6 +29,7 @@ import { officialSources } from './officialSources.ts';
 import { createPackageCache } from './packages/packageCache.ts';
 import { createRegistry, defaultRegistry } from './packages/registry.ts';
 import { createBundler } from './page/bundler.ts';
+import { createReadCompiler } from './page/compiler.ts';
 import { createPageBuilder } from './page/pageBuilder.ts';
 import { createTakeRepository } from './sources/takeRepository.ts';
 
@@ -77,17 +78,18 @@ export function startApps(deps: AppsDeps): AppsServices {
   const models = createModelList(() => connections);
   const recordEgress = (by: Principal, record: EgressRecord) => store.egress.appendOf(by, by, record);
   const generate = createGenerate({ ...deps, ...clock, models, recordEgress, createId });
+  const fetchPackages = createRegistry({
+    registry: () => deps.registry ?? defaultRegistry,
+    cache: createPackageCache(join(folder, 'packages')),
+    fetch: globalThis.fetch,
+  });
   const buildPage = createPageBuilder({
     blobs,
     bundle: createBundler({
       script: join(programs, 'build-worker.mjs'),
-      wasm: join(programs, 'esbuild.wasm'),
+      readCompiler: createReadCompiler(join(programs, 'esbuild.wasm'), fetchPackages),
     }),
-    fetchPackages: createRegistry({
-      registry: () => deps.registry ?? defaultRegistry,
-      cache: createPackageCache(join(folder, 'packages')),
-      fetch: globalThis.fetch,
-    }),
+    fetchPackages,
   });
   const apps = createApps({
     records,

@@ -1,31 +1,31 @@
-import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { showHidden } from '../../../../protocol/src/text.ts';
 import type { BuildEntry, FromWorker, Loader, ToWorker } from './buildMessages.ts';
+import type { ReadCompiler } from './compiler.ts';
 import { resolveModule, type ModuleFiles } from './resolveModule.ts';
 
 /** Makes one classic script of a module and all that it imports, styles included. Rejects with `bad-app`, `timeout`. */
 export type Bundle = (entry: BuildEntry, files: ModuleFiles, signal: AbortSignal) => Promise<string>;
 
 export interface BundlerOptions {
-  /** The built `build-worker.mjs` and the compiler's `esbuild.wasm`. */
+  /** The built `build-worker.mjs`. */
   readonly script: string;
-  readonly wasm: string;
+  readonly readCompiler: ReadCompiler;
   readonly timeoutMs?: number;
 }
 
 /** A bundler whose compiler lives in a thread of its own for each build. */
-export function createBundler({ script, wasm, timeoutMs = 60_000 }: BundlerOptions): Bundle {
+export function createBundler({ script, readCompiler, timeoutMs = 60_000 }: BundlerOptions): Bundle {
   let compiled: Promise<WebAssembly.Module> | undefined;
-  const moduleOf = () => {
-    compiled ??= readFile(wasm).then((bytes) => WebAssembly.compile(bytes));
+  /** Brought for all builds at once, so that one that is stopped takes it from no other. */
+  const moduleOf = (): Promise<WebAssembly.Module> => {
+    compiled ??= readCompiler().then((bytes) => WebAssembly.compile(new Uint8Array(bytes)));
     compiled.catch(() => (compiled = undefined));
     return compiled;
   };
   return async (entry, files, signal) => {
-    const module = await moduleOf();
-    signal.throwIfAborted();
+    const module = await unlessAborted(moduleOf(), signal);
     const worker = new Worker(script, {
       env: {},
       execArgv: [],
@@ -85,6 +85,15 @@ function converse(worker: Worker, first: ToWorker, files: ModuleFiles, signal: A
       }
     });
     give(first);
+  });
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(new UserError('cancelled', 'Cancelled'));
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }
 
