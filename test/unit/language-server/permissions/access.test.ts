@@ -12,6 +12,8 @@ const folder = (path: string, write = false): Permission => ({
   write,
 });
 
+const vaultItem = (use: string): Permission => ({ name: 'vaultItem', item: 'db', field: 'password', use });
+
 describe('access', () => {
   /** What is opened for what was accepted; everything else stays closed. */
   const table: readonly (readonly [string, readonly Permission[], Partial<JobAccess>])[] = [
@@ -51,15 +53,20 @@ describe('access', () => {
   ];
   for (const [what, asked, opened] of table) {
     it(`[PRM-10] opens ${what} and nothing else`, () => {
-      assert.deepEqual(give(asked), { access: { ...closedAccess, ...opened } });
+      assert.deepEqual(give(asked), { access: { ...closedAccess, ...opened }, vault: [] });
     });
   }
 
   const refused: readonly (readonly [string, readonly Permission[]])[] = [
     ['a relative folder', [folder('data')]],
     ['another user’s home', [folder('~root/x')]],
-    ['a secret', [{ name: 'vaultItem', item: 'db', field: 'password', use: 'env:X' }]],
-    ['another machine', [{ name: 'execution', service: 'ssh:x' }]],
+    ['a value for a host that is not listed', [vaultItem('header:x:@b.test')]],
+    [
+      'a value for a host with the whole network',
+      [{ name: 'network', host: '*' }, vaultItem('header:x:@a.test')],
+    ],
+    ['a value in a way that is none', [vaultItem('telepathy:X')]],
+    ['another machine', [{ name: 'execution', service: 'moon:x' }]],
     ['an environment', [{ name: 'environmentSource', source: 'x' }]],
     ['a model', [{ name: 'models' }]],
   ];
@@ -72,8 +79,23 @@ describe('access', () => {
     });
   }
 
+  it('asks the vault for exactly what was accepted', () => {
+    const asked: Permission[] = [
+      { name: 'network', host: 'a.test' },
+      vaultItem('basic:u@a.test'),
+      vaultItem('fd:X'),
+    ];
+    const given = give(asked);
+    assert.ok('vault' in given);
+    assert.deepEqual(given.vault, [
+      { item: 'db', field: 'password', use: { kind: 'basic', hosts: ['a.test'], user: 'u' } },
+      { item: 'db', field: 'password', use: { kind: 'fd', name: 'X' } },
+    ]);
+  });
+
   it('[PRM-10] opens nothing at all for a js card', () => {
-    assert.deepEqual(give([], 'js'), { access: closedAccess });
+    assert.deepEqual(give([], 'js'), { access: closedAccess, vault: [] });
+    assert.ok('refused' in give([vaultItem('env:X')], 'js'));
     assert.ok('refused' in give([{ name: 'network', host: 'a.test' }], 'js'));
   });
 });

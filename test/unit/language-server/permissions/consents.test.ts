@@ -199,11 +199,7 @@ describe('permissions', () => {
   });
 
   it('refuses a permission that no runner can give, rather than running with less', async () => {
-    writeCard(
-      join(folder(), 'project'),
-      'plain',
-      asking({ vault: [{ item: 'db', field: 'password', env: 'DB' }] }),
-    );
+    writeCard(join(folder(), 'project'), 'plain', asking({ environmentSources: ['db'] }));
     const engine = open();
     await engine.acceptAll();
     const { cards } = await engine.run({ cards: ['plain'] });
