@@ -15,6 +15,7 @@ import { registerPanels } from './panels/registerPanels.ts';
 import { registerWorkbench } from './panels/workbench.ts';
 import { registerPresence } from './presence/registerPresence.ts';
 import { createServices, type Register } from './services.ts';
+import { registerVault } from './vault/ui/registerVault.ts';
 import { registerViews } from './views/registerViews.ts';
 
 /** Everything that Sallyport does in the window, each in its own file. */
@@ -29,6 +30,7 @@ const features: readonly Register[] = [
   registerPanels,
   registerWorkbench,
   registerPresence,
+  registerVault,
   registerConnections,
   registerWaiting,
   registerTimeline,

@@ -1,11 +1,19 @@
 import { UserError } from '../../../protocol/src/errors.ts';
 import type { ProjectView } from '../../../protocol/src/engine.ts';
+import type { Disposable } from '../disposable.ts';
+import { Emitter } from '../emitter.ts';
 import type { Engine } from '../engine.ts';
 import type { Reports } from '../documents/reports.ts';
 import { notices } from '../messages.ts';
 import type { Notifier } from '../notifier.ts';
 import { pickPermissions } from './permissionPick.ts';
 import { reviewLines, toAccepted } from './reviewLines.ts';
+
+/** Keys of permissions by card, and the scope of the project that they are bound to. */
+export interface AcceptedPermissions {
+  readonly accepted: readonly { readonly card: string; readonly keys: readonly string[] }[];
+  readonly scope: string;
+}
 
 /**
  * The only way to accept a card's permissions: a list that this file opens, answered by a person, bound to the digest of
@@ -15,6 +23,7 @@ export class PermissionReviewer {
   readonly #engine: Engine;
   readonly #reports: Reports;
   readonly #notifier: Notifier;
+  readonly #accepted = new Emitter<AcceptedPermissions>((error) => this.#notifier.showError(error));
   #isOpen = false;
 
   constructor(engine: Engine, reports: Reports, notifier: Notifier) {
@@ -22,6 +31,10 @@ export class PermissionReviewer {
     this.#reports = reports;
     this.#notifier = notifier;
   }
+
+  /** What a person accepted, after the engine took it. */
+  readonly onDidAccept = (listener: (accepted: AcceptedPermissions) => void): Disposable =>
+    this.#accepted.on(listener);
 
   /** Resolves when the person has answered or turned away. One review at a time; a second call does nothing. */
   async review(project: ProjectView): Promise<void> {
@@ -56,6 +69,7 @@ export class PermissionReviewer {
     try {
       const answer = await this.#engine.call('permissions/accept', { root, digest: review.digest, accepted });
       this.#notifier.show(notices.permissionsAccepted(answer.accepted));
+      this.#accepted.fire({ accepted, scope: review.scope });
     } catch (error) {
       if (!(error instanceof UserError) || error.code !== 'conflict') throw error;
       this.#notifier.show(notices.reviewChanged(root));

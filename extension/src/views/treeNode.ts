@@ -1,4 +1,5 @@
 import type { CommandId } from '../commandIds.ts';
+import type { VaultTarget } from '../vault/ui/vaultTarget.ts';
 
 /** One line of a tree view as data, so that trees are built and tested without VS Code. Texts are already plain. */
 export interface TreeNode {
@@ -27,4 +28,6 @@ export interface TreeNode {
   /** An app and one of its plugins: see `appTarget.ts`. */
   readonly app?: string;
   readonly plugin?: string;
+  /** A vault, an item, a field or a grant: see `vaultTarget.ts`. */
+  readonly vault?: VaultTarget;
 }

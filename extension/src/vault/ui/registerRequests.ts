@@ -1,0 +1,73 @@
+import { window } from 'vscode';
+import { together, type Disposable } from '../../disposable.ts';
+import type { Services } from '../../services.ts';
+import { VaultError } from '../core/vaultState.ts';
+import { grantAccepted } from './cardGrants.ts';
+import { grantWords } from './grantWords.ts';
+import { RequestReviewer, type WaitingGrant } from './reviewRequests.ts';
+import { vaultNotices } from './vaultNotices.ts';
+import { vaultProblem } from './vaultWords.ts';
+
+/** Requests for values that wait: one notification for all of them, the review, and the grants of accepted permissions. */
+export function createRequests(services: Services): Disposable {
+  const { commands, log, notifier, person, projects, reviewer: permissions } = services;
+  const { vaults } = services.vault;
+  const waiting = async (): Promise<readonly WaitingGrant[]> =>
+    (await vaults.open())
+      .flatMap((vault) => vault.grants().map((grant) => ({ vault, grant })))
+      .filter(({ grant }) => grant.state === 'pending')
+      .sort((a, b) => a.grant.askedAt - b.grant.askedAt);
+  const reviewer = new RequestReviewer({
+    waiting,
+    projectOf: async (scope) => (await projects.projects()).find((project) => project.scope === scope)?.name,
+    person,
+    notifier,
+    now: () => Date.now(),
+  });
+  const review = async (): Promise<void> => {
+    try {
+      await reviewer.review();
+    } catch (error) {
+      if (!(error instanceof VaultError)) throw error;
+      notifier.show(vaultNotices.failed(vaultProblem(error)));
+    }
+  };
+  let known: ReadonlySet<string> = new Set();
+  let isShown = false;
+  const announce = async (): Promise<void> => {
+    const open = [vaults.agents.status, vaults.personal.status];
+    const ids = open.flatMap((status) =>
+      status.state === 'open'
+        ? status.vault
+            .grants()
+            .filter(({ state }) => state === 'pending')
+            .map(({ id }) => id)
+        : [],
+    );
+    const isNews = ids.some((id) => !known.has(id));
+    known = new Set(ids);
+    if (!isNews || isShown || reviewer.isOpen) return;
+    isShown = true;
+    try {
+      const { text, button } = grantWords.waiting(ids.length);
+      if ((await window.showWarningMessage(text, button)) === button) await review();
+    } finally {
+      isShown = false;
+    }
+  };
+  return together(
+    vaults.onDidChange(() => {
+      // Grants that a card was given at once never waited for anybody.
+      setImmediate(() => void announce().catch((error: unknown) => notifier.showError(error)));
+    }),
+    permissions.onDidAccept(({ accepted, scope }) => {
+      grantAccepted(accepted, scope, { vaults: () => vaults.open(), reviewer, notifier }).catch(
+        (error: unknown) => {
+          if (error instanceof VaultError) notifier.show(vaultNotices.failed(vaultProblem(error)));
+          else log.error('Failed to give the grants of accepted permissions', error);
+        },
+      );
+    }),
+    commands.register('sallyport.reviewVaultRequests', review),
+  );
+}

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { QuickPickItemKind, ThemeIcon, window, type QuickPickItem } from 'vscode';
+import { canonicalJson } from '../../../../protocol/src/canonicalJson.ts';
+import type { Notifier } from '../../notifier.ts';
+import { showHidden } from '../../../../protocol/src/text.ts';
+import type { Presence } from '../../presence/presence.ts';
+import type { PresenceAct } from '../../presence/presenceAct.ts';
+import type { Grant, GrantLimits } from '../core/grants.ts';
+import type { Vault } from '../core/vaultContract.ts';
+import { grantSentence, grantWords } from './grantWords.ts';
+import { vaultNotices } from './vaultNotices.ts';
+
+export interface WaitingGrant {
+  readonly vault: Vault;
+  readonly grant: Grant;
+}
+
+export interface RequestReviewerOptions {
+  /** What waits in the open vaults, oldest first. */
+  readonly waiting: () => Promise<readonly WaitingGrant[]>;
+  /** The name of an open project by its scope. */
+  readonly projectOf: (scope: string) => Promise<string | undefined>;
+  readonly person: Presence;
+  readonly notifier: Notifier;
+  readonly now: () => number;
+}
+
+/** The only way to answer a request for a value: a native list that this file opens, one request after another. */
+export class RequestReviewer {
+  readonly #options: RequestReviewerOptions;
+  #isOpen = false;
+
+  constructor(options: RequestReviewerOptions) {
+    this.#options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  async review(): Promise<void> {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    try {
+      const left = new Set<string>();
+      for (;;) {
+        const all = await this.#options.waiting();
+        const next = all.find(({ grant }) => !left.has(grant.id));
+        if (!next) {
+          if (all.length === 0 && left.size === 0) this.#options.notifier.show(vaultNotices.nothingWaits());
+          return;
+        }
+        left.add(next.grant.id);
+        if (!(await this.#one(next, all.length - left.size))) return;
+      }
+    } finally {
+      this.#isOpen = false;
+    }
+  }
+
+  /** A person's yes to a grant, with presence where its item is in the personal vault. False where there was none. */
+  async allow({ vault, grant }: WaitingGrant, limits: GrantLimits): Promise<boolean> {
+    const { person, notifier } = this.#options;
+    if (vault.kind === 'personal') {
+      const act = approvalAct(vault, grant, limits);
+      const proof = await person.prove(act);
+      const now = vault.grants().find(({ id }) => id === grant.id);
+      if (!proof || !now || !person.spend(proof, approvalAct(vault, now, limits))) return false;
+    }
+    await vault.answer(grant.id, 'accepted', limits);
+    notifier.show(vaultNotices.granted(sentenceOf(vault, grant)));
+    return true;
+  }
+
+  /** False where the list was closed. */
+  async #one(waiting: WaitingGrant, left: number): Promise<boolean> {
+    const { vault, grant } = waiting;
+    const chosen = await window.showQuickPick(await this.#lines(waiting), {
+      title: grantWords.title(left),
+      placeHolder: sentenceOf(vault, grant),
+      ignoreFocusOut: true,
+    });
+    if (!chosen) return false;
+    if (chosen.limits) await this.allow(waiting, chosen.limits);
+    else if (chosen.isDecline) {
+      await vault.answer(grant.id, 'declined');
+      this.#options.notifier.show(vaultNotices.declined());
+    }
+    return true;
+  }
+
+  async #lines({ vault, grant }: WaitingGrant): Promise<AnswerItem[]> {
+    const { projectOf, now } = this.#options;
+    const project = grant.scope === '' ? undefined : await projectOf(grant.scope);
+    const where =
+      grant.scope === ''
+        ? grantWords.noProject()
+        : project === undefined
+          ? grantWords.otherProject()
+          : grantWords.project(project);
+    const separator = (label: string): AnswerItem => ({ label, kind: QuickPickItemKind.Separator });
+    const answer = (label: string, icon: string, rest: Partial<AnswerItem>): AnswerItem => ({
+      label,
+      iconPath: new ThemeIcon(icon),
+      ...rest,
+    });
+    const hour = now() + 60 * 60 * 1000;
+    return [
+      separator(grantWords.asked()),
+      { label: sentenceOf(vault, grant) },
+      separator(grantWords.particulars()),
+      { label: vault.kind === 'personal' ? grantWords.inPersonal() : grantWords.inAgents() },
+      { label: where },
+      ...(grant.reason === '' ? [] : [{ label: grantWords.reason(grant.reason) }]),
+      separator(grantWords.answer()),
+      answer(grantWords.once(), 'check', { limits: { count: 1, until: null } }),
+      answer(grantWords.hour(), 'clock', { limits: { count: null, until: hour } }),
+      answer(grantWords.asWished(grant.limits), 'check-all', { limits: grant.limits }),
+      answer(grantWords.decline(), 'close', { isDecline: true }),
+      answer(grantWords.later(), 'arrow-right', {}),
+    ];
+  }
+}
+
+interface AnswerItem extends QuickPickItem {
+  readonly limits?: GrantLimits;
+  readonly isDecline?: boolean;
+}
+
+/** The grant in words; where its item is gone, by its id. */
+export function sentenceOf(vault: Vault, grant: Grant): string {
+  return grantSentence(grant, vault.get(grant.item)?.title ?? showHidden(grant.item));
+}
+
+/** Bound to all of the grant and to the limits that the person chose. */
+function approvalAct(vault: Vault, grant: Grant, limits: GrantLimits): PresenceAct {
+  const { id, item, field, principal, scope, use, itemVersion } = grant;
+  const bound = canonicalJson({
+    vault: vault.id,
+    grant: { id, item, field, principal, scope, use, itemVersion },
+    limits: { ...limits },
+  });
+  return {
+    name: 'approveGrant',
+    grantId: id,
+    digest: createHash('sha256').update(bound).digest('hex'),
+    sentence: sentenceOf(vault, grant),
+  };
+}
