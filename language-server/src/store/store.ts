@@ -108,6 +108,10 @@ function endLostRuns(database: Database, lease: Lease, abandoned: Set<number>, a
 
 function endRun(database: Database, seq: number, at: number): void {
   const end = 'update card_runs set state = ?, reason_json = ?, finished_at = ? where run = ? and state = ?';
+  // A job for another place is noted before anything of it is sent: one without a note was not.
+  const unsent = `${end} and place is not null and not exists (
+    select 1 from remote_jobs where job_id = (select id from runs where seq = run) || '-' || idx)`;
+  database.run(unsent, 'skipped', neverStarted, at, seq, 'running');
   database.run(end, 'unknown', interrupted, at, seq, 'running');
   database.run(end, 'skipped', neverStarted, at, seq, 'queued');
   database.run(
