@@ -62,6 +62,7 @@ export async function openVault<V extends SealedVault>(
     }
     const vault = steps.create({ kind: steps.kind, place, store, counters, derive });
     await vault.keepCounter();
+    ensureFolder(place);
     await store.tidy();
     return { state: 'open', vault };
   } catch (error) {

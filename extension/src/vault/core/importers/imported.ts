@@ -58,6 +58,7 @@ export function toImported(
 export function toId(text: string, isTaken: (id: string) => boolean): string {
   const plain = text
     .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^[^a-z]+/, '')
