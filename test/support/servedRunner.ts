@@ -128,14 +128,14 @@ export class SocketTransport implements RunnerTransport {
     if (cutAt) {
       let sentBytes = 0;
       const write = socket.write.bind(socket);
-      socket.write = ((chunk: Uint8Array | string, ...rest: never[]) => {
+      socket.write = (chunk: Uint8Array | string, ...rest: never[]) => {
         if (cutAt(socket, sentBytes)) {
           socket.destroy();
           return false;
         }
         sentBytes += chunk.length;
         return write(chunk, ...rest);
-      });
+      };
     }
     return socket;
   }

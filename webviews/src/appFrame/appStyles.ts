@@ -10,8 +10,7 @@ const kindClasses: Readonly<Record<AppTheme['kind'], readonly string[]>> = {
 const ownClasses = [...new Set(Object.values(kindClasses).flat()), 'vscode-reduce-motion'];
 
 /**
- * What VS Code gives a webview of its own and this frame would not have: the theme's variables on the root, its kind as
- * classes and `data-vscode-theme-kind`, and a base style in a layer, which any rule of the app overrides. Values go in
+ * What VS Code gives a webview of its own and this frame would not have: the theme's variables, its kind, and a base style in a layer, which any rule of the app overrides. Values go in
  * through CSSOM, so none is read as markup.
  */
 export class AppStyles {
@@ -38,23 +37,15 @@ export class AppStyles {
     for (const [name, value] of Object.entries(theme.variables)) this.#variables.setProperty(name, value);
     const isLight = theme.kind === 'light' || theme.kind === 'high-contrast-light';
     this.#variables.setProperty('color-scheme', isLight ? 'light' : 'dark');
-    this.#mark(theme);
-  }
-
-  /** The root element comes with the first byte of a page that is being written. */
-  #mark(theme: AppTheme): void {
     const root = this.#document.querySelector('html');
-    if (!root) {
-      const observer = new MutationObserver(() => {
-        observer.disconnect();
-        this.#mark(theme);
-      });
-      observer.observe(this.#document, { childList: true });
-      return;
-    }
-    root.classList.remove(...ownClasses);
-    root.classList.add(...kindClasses[theme.kind]);
-    root.classList.toggle('vscode-reduce-motion', theme.reducedMotion);
-    root.dataset['vscodeThemeKind'] = theme.kind;
+    if (root) markKind(root, theme);
   }
+}
+
+/** Says on a root element what kind of theme it is, as VS Code does on the body of a webview. */
+export function markKind(root: HTMLElement, theme: AppTheme): void {
+  root.classList.remove(...ownClasses);
+  root.classList.add(...kindClasses[theme.kind]);
+  root.classList.toggle('vscode-reduce-motion', theme.reducedMotion);
+  root.dataset['vscodeThemeKind'] = theme.kind;
 }

@@ -6,7 +6,7 @@ import { portTransport } from '../frame/portTransport.ts';
 import type { TrustedSinks } from '../view/lockDown.ts';
 import { keepLinksInside } from '../view/keepLinksInside.ts';
 import { findOpenDoors } from '../view/probe.ts';
-import { AppStyles } from './appStyles.ts';
+import { AppStyles, markKind } from './appStyles.ts';
 import { BridgeCalls } from './bridgeCalls.ts';
 import { createSallyport } from './createSallyport.ts';
 import { enterPage, leaveByKey } from './pageManners.ts';
@@ -59,7 +59,9 @@ export function serveAppShell(port: MessagePort, sinks: TrustedSinks): void {
   Object.defineProperty(window, 'sallyport', { value: sallyport });
 
   const show = (markup: string, first: AppTheme) => {
-    sinks.writePage(withScriptsApart(sinks.parsePage(markup)), () => {
+    const page = sinks.parsePage(markup);
+    markKind(page.documentElement, first);
+    sinks.writePage(withScriptsApart(page), () => {
       // Opening the document took every listener away; these are the first again.
       styles.put();
       styles.setTheme(first);

@@ -43,9 +43,12 @@ root.append(bar.element, body);
 let view: AppView | undefined;
 /** A reload makes what an earlier one still waits for worthless. */
 let round = 0;
+/** The app reported an error since it was opened. */
+let hasThrown = false;
 
 async function open(): Promise<void> {
   const own = ++round;
+  hasThrown = false;
   view?.dispose();
   view = undefined;
   bar.setRunning(true);
@@ -66,7 +69,9 @@ async function open(): Promise<void> {
       onCall: (call, signal, hear) => bridge.answer(call, signal, hear),
       onProblem: (kind, text) => {
         channel.notify('appPage/problem', { kind, text });
-        if (kind === 'error') bar.say(words.app.threw(visibleText(text)), true);
+        if (kind !== 'error') return;
+        hasThrown = true;
+        bar.say(words.app.threw(visibleText(text)), true);
       },
       onLeave: () => bar.focus(),
     });
@@ -91,7 +96,7 @@ function show(state: AppState): void {
     case 'opening':
       return;
     case 'shown':
-      bar.say('');
+      if (!hasThrown) bar.say('');
       if (document.hasFocus() && document.activeElement === document.body) view?.focus();
       return;
     case 'hung':

@@ -23,6 +23,8 @@ export interface FrameBoxOptions {
   onClosed(reason: ClosedReason, detail: string): void;
 }
 
+/** The frame's own document, and the page that is written into it once. */
+const ownLoads = 2;
 /** After a port closed, the browser's report that the frame tried to navigate may still be on its way. */
 const reportMs = 100;
 
@@ -36,6 +38,7 @@ export class FrameBox {
   #transport: Transport | undefined;
   #timer: number | undefined;
   #isClosed = false;
+  #loads = 0;
 
   constructor(container: HTMLElement, options: FrameBoxOptions) {
     this.#options = options;
@@ -45,7 +48,7 @@ export class FrameBox {
     element.setAttribute('csp', framePolicy);
     element.setAttribute('referrerpolicy', 'no-referrer');
     element.srcdoc = trustedFrameMarkup(frameDocument(options.frameScript));
-    element.addEventListener('load', () => this.#handOver(), { once: true });
+    element.addEventListener('load', () => this.#onLoad());
     // The shell's policy stops a frame that navigates. The report does not say which frame, so every open one goes.
     document.addEventListener('securitypolicyviolation', this.#onViolation);
     this.#element = element;
@@ -92,6 +95,13 @@ export class FrameBox {
   readonly #onViolation = (event: SecurityPolicyViolationEvent): void => {
     if (event.effectiveDirective === 'frame-src') this.close('left', '');
   };
+
+  /** A document that takes the place of the frame's, by a reload or a navigation within, has no port and no probe. */
+  #onLoad(): void {
+    this.#loads++;
+    if (this.#loads === 1) this.#handOver();
+    else if (this.#loads > ownLoads) this.close('left', '');
+  }
 
   #handOver(): void {
     const target = this.#element.contentWindow;
