@@ -13,8 +13,10 @@ import { registerEngineLife } from './engineLife.ts';
 import { registerTimeline } from './history/registerTimeline.ts';
 import { registerPanels } from './panels/registerPanels.ts';
 import { registerWorkbench } from './panels/workbench.ts';
+import { registerPlaces } from './places/registerPlaces.ts';
 import { registerPresence } from './presence/registerPresence.ts';
 import { createServices, type Register } from './services.ts';
+import { registerRelease } from './vault/registerRelease.ts';
 import { registerVault } from './vault/ui/registerVault.ts';
 import { registerViews } from './views/registerViews.ts';
 
@@ -29,8 +31,10 @@ const features: readonly Register[] = [
   registerViews,
   registerPanels,
   registerWorkbench,
+  registerPlaces,
   registerPresence,
   registerVault,
+  registerRelease,
   registerConnections,
   registerWaiting,
   registerTimeline,

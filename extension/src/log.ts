@@ -9,14 +9,15 @@ export interface Log {
   show(): void;
 }
 
-/** The caller disposes `channel`. */
-export function createLog(): Log & { readonly channel: LogOutputChannel } {
+/** Every text passes `scrub`. The caller disposes `channel`. */
+export function createLog(scrub: (text: string) => string): Log & { readonly channel: LogOutputChannel } {
   const channel = window.createOutputChannel('Sallyport', { log: true });
   return {
     channel,
-    info: (text) => channel.info(text),
-    warn: (text) => channel.warn(text),
-    error: (text, error) => channel.error(error === undefined ? text : `${text}: ${causeChain(error)}`),
+    info: (text) => channel.info(scrub(text)),
+    warn: (text) => channel.warn(scrub(text)),
+    error: (text, error) =>
+      channel.error(scrub(error === undefined ? text : `${text}: ${causeChain(error)}`)),
     show: () => channel.show(true),
   };
 }

@@ -3,7 +3,7 @@ import { UserError } from '../../protocol/src/errors.ts';
 import type { Log } from './log.ts';
 import { errorNotice, type Notice } from './messages.ts';
 
-/** Shows notices without waiting for a person: a command is done when it has said what there is to say. */
+/** Shows notices, each freed of what must not be shown, without waiting for a person: a command is done when it has said what there is to say. */
 export interface Notifier {
   /** Its action runs when a person chooses it. */
   show(notice: Notice): void;
@@ -16,8 +16,10 @@ export interface Notifier {
 export function createNotifier(
   log: Log,
   runCommand: (id: string, ...args: unknown[]) => Promise<void>,
+  scrub: (text: string) => string,
 ): Notifier {
-  const ask = async ({ severity, text, action }: Notice): Promise<void> => {
+  const ask = async ({ severity, text: written, action }: Notice): Promise<void> => {
+    const text = scrub(written);
     const buttons = action ? [action.title] : [];
     const chosen = await {
       info: () => window.showInformationMessage(text, ...buttons),

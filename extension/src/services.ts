@@ -29,6 +29,7 @@ import { RunStarter } from './runs/runStarter.ts';
 import { Selection } from './selection.ts';
 import { createSettings, type Settings } from './settings.ts';
 import { createVaults, type VaultParts } from './vault/life/createVaults.ts';
+import { ReleasedValues } from './vault/releasedValues.ts';
 import type { Disposable } from './disposable.ts';
 
 /** What features are wired from. A class never takes this: it takes the few services that it names. */
@@ -52,6 +53,8 @@ export interface Services {
   readonly person: Presence;
   readonly confirmations: SettingConfirmations;
   readonly vault: VaultParts;
+  /** The values that left the vault in this window: what is shown, logged or sent to a model is freed of them. */
+  readonly released: ReleasedValues;
   /** The connections that a person made, as they are kept. */
   readonly connections: ConnectionStore;
   readonly keys: KeyVault;
@@ -68,12 +71,14 @@ export type Register = (services: Services) => Disposable;
 
 /** Creates every service, in order. Starts nothing: the engine comes with the first call. */
 export function createServices(context: ExtensionContext): { services: Services; owned: Disposable[] } {
-  const log = createLog();
+  const released = new ReleasedValues();
+  const scrub = (text: string): string => released.scrubber.text(text);
+  const log = createLog(scrub);
   const commands: CommandRegistry = new CommandRegistry((id, error) => {
     log.info(`${id} did not finish`);
     notifier.showError(error);
   });
-  const notifier = createNotifier(log, (id, ...args) => commands.runBuiltin(id, ...args));
+  const notifier = createNotifier(log, (id, ...args) => commands.runBuiltin(id, ...args), scrub);
   const open: OpenConnection = async (events) => {
     const { openLanguageClient } = await import('./languageClientConnection.ts');
     return openLanguageClient(
@@ -145,6 +150,7 @@ export function createServices(context: ExtensionContext): { services: Services;
     person,
     confirmations,
     vault,
+    released,
     connections,
     keys,
     models,

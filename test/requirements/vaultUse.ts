@@ -42,6 +42,7 @@ export const vaultUseRequirements: readonly Requirement[] = [
     text: 'Where a card gets a value itself, it is in its environment or from a descriptor, and out of its log.',
     source: using,
   },
+  { id: 'VAULTUSE-12', text: 'A card that has no grant for what it wants is not started.', source: using },
   { id: 'VAULTUSE-10', text: 'A result that holds the value is not kept.', source: using },
   {
     id: 'VAULTUSE-11',

@@ -11,7 +11,10 @@ import { VscodeModels } from './vscodeModels.ts';
 
 /** Connect a Model, Manage Connections, and the answers to the engine's requests to providers. */
 export function registerConnections(services: Services): Disposable {
-  const { commands, confirmations, connections, engine, keys, log, models, notifier, settings } = services;
+  const { commands, confirmations, connections, engine, keys, log, models, notifier, released, settings } =
+    services;
+  /** No vault value that was used in this window goes to a model, whatever file or output it came from. */
+  const scrub = (text: string): string => released.scrubber.text(text);
   const createId = (): string => randomUUID();
   const broker = new ProviderBroker({ find: (id) => connections.find(id), keys, openHttp, createId });
   const vscodeModels = new VscodeModels(createId, () =>
@@ -35,14 +38,15 @@ export function registerConnections(services: Services): Disposable {
 
   return together(
     engine.handle({
-      'provider/open': (params, signal) => broker.open(params, signal),
+      'provider/open': (params, signal) => broker.open({ ...params, body: scrub(params.body) }, signal),
       'provider/read': (params, signal) => broker.read(params, signal),
       'provider/close': ({ stream }) => {
         broker.close(stream);
         vscodeModels.close(stream);
         return null;
       },
-      'lm/open': (params, signal) => vscodeModels.open(params, signal),
+      'lm/open': ({ request, ...rest }, signal) =>
+        vscodeModels.open({ ...rest, request: scrub(request) }, signal),
       'lm/read': (params, signal) => vscodeModels.read(params, signal),
     }),
     engine.onDidChangeState((state) => {

@@ -1,0 +1,35 @@
+import { l10n } from 'vscode';
+import type { VaultWish } from '../../../protocol/src/vault.ts';
+import { vaultUseWords } from '../../../protocol/src/vaultUse.ts';
+import { plain } from '../plainText.ts';
+
+const t = l10n.t;
+
+/** Why a card, plugin or command does not get a value, and what a person can do. They end in the reason of a run. */
+export const releaseWords = {
+  noGrant: ({ item, field, use }: VaultWish): string =>
+    t(
+      'there is no grant for {0} of the vault item {1} {2}',
+      plain(field),
+      plain(item),
+      plain(vaultUseWords(use)),
+    ),
+  answerIt: (): string => t('It waits in the Vault view for your answer.'),
+  notFound: (item: string, field: string): string =>
+    t('there is no field {0} of a vault item {1}', plain(field), plain(item)),
+  saveIt: (): string => t('Save it in the Vault view.'),
+  unlockOrSave: (): string => t('Unlock the personal vault if it is there, or save it in the Vault view.'),
+  strayHost: ({ item }: VaultWish, host: string): string =>
+    t('the vault item {0} was not saved for {1}', plain(item), plain(host)),
+  addHost: (): string => t('Add the host to the item if the value belongs there.'),
+  tooShort: ({ item, field }: VaultWish): string =>
+    t(
+      '{0} of the vault item {1} is shorter than six characters, so it could not be kept out of logs',
+      plain(field),
+      plain(item),
+    ),
+  useLonger: (): string => t('Use a longer value.'),
+  refused: ({ item, field }: VaultWish, code: string): string =>
+    t('the vault does not give {0} of {1} ({2})', plain(field), plain(item), plain(code)),
+  lookAtVault: (): string => t('Look at it in the Vault view.'),
+} as const;
