@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,11 +20,11 @@ export interface GitServer {
 
 /** Serves the bare repositories below `folder/repositories`. The certificate is made in `folder`. */
 export async function openGitServer(folder: string): Promise<GitServer> {
-  const { key, cert } = makeCertificate(folder);
+  const { key, cert, path } = makeCertificate(folder);
   const children = new Set<ChildProcess>();
   const git: GitServer = {
     base: '',
-    environment: { GIT_SSL_CAINFO: cert },
+    environment: { GIT_SSL_CAINFO: path },
     seen: [],
     intercept: undefined,
     close: async () => {
@@ -33,16 +33,13 @@ export async function openGitServer(folder: string): Promise<GitServer> {
       await new Promise((closed) => server.close(closed));
     },
   };
-  const server: Server = createServer(
-    { key: readFileSync(key), cert: readFileSync(cert) },
-    (request, response) => {
-      git.seen.push(request.url ?? '');
-      if (git.intercept?.(request, response)) return;
-      const child = answer(join(folder, 'repositories'), request, response);
-      children.add(child);
-      child.once('close', () => children.delete(child));
-    },
-  );
+  const server: Server = createServer({ key, cert }, (request, response) => {
+    git.seen.push(request.url ?? '');
+    if (git.intercept?.(request, response)) return;
+    const child = answer(join(folder, 'repositories'), request, response);
+    children.add(child);
+    child.once('close', () => children.delete(child));
+  });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return Object.assign(git, { base: `https://127.0.0.1:${(server.address() as AddressInfo).port}` });
 }
@@ -115,19 +112,26 @@ const gitIdentity: NodeJS.ProcessEnv = {
   GIT_COMMITTER_DATE: '2026-01-01T00:00:00Z',
 };
 
-function makeCertificate(folder: string): { key: string; cert: string } {
+let made: { readonly key: Buffer; readonly cert: Buffer } | undefined;
+
+/** One certificate for a process; its public part is written into `folder`, for git. */
+function makeCertificate(folder: string): { key: Buffer; cert: Buffer; path: string } {
   const key = join(folder, 'key.pem');
-  const cert = join(folder, 'cert.pem');
-  execFileSync(
-    'openssl',
-    [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-      ...['-days', '2', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'],
-      ...['-keyout', key, '-out', cert],
-    ],
-    { stdio: 'ignore' },
-  );
-  return { key, cert };
+  const path = join(folder, 'cert.pem');
+  if (!made) {
+    execFileSync(
+      'openssl',
+      [
+        ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+        ...['-days', '2', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'],
+        ...['-keyout', key, '-out', path],
+      ],
+      { stdio: 'ignore' },
+    );
+    made = { key: readFileSync(key), cert: readFileSync(path) };
+  }
+  writeFileSync(path, made.cert);
+  return { ...made, path };
 }
 
 /** One request through git's own CGI program (RFC 3875). */

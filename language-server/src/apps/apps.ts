@@ -56,7 +56,7 @@ export function createApps(options: AppsOptions): Apps {
   const restore = createDataRestore(storage, records, options.createId);
   const listeners: ((app: string) => void)[] = [];
   const busy = new Turns();
-  finishRestores(storage, records);
+  finishRestores(storage, records, now());
 
   const changed = (app: string) => {
     for (const listener of listeners) listener(app);

@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { bridgeMethods } from '../../../protocol/src/bridge.ts';
@@ -50,16 +50,30 @@ export function createDataRestore(
 }
 
 /** Puts in place what a transaction named and an engine that ended did not get to. */
-export function finishRestores(storage: AppStorage, records: AppRecords): void {
+export function finishRestores(storage: AppStorage, records: AppRecords, now: number): void {
   for (const { app, file } of records.restores())
     settle(storage, records, app, join(dirname(storage.fileOf(app)), basename(file)));
+  removeLeftOvers(dirname(storage.fileOf('restore')), now);
 }
+
+/** What is young may be on its way in another window. */
+function removeLeftOvers(folder: string, now: number): void {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith('restore-')) continue;
+    const stat = statSync(join(folder, name), { throwIfNoEntry: false });
+    if (stat && stat.mtimeMs < now - hourMs) rmSync(join(folder, name), { force: true });
+  }
+}
+
+const hourMs = 60 * 60 * 1000;
 
 function settle(storage: AppStorage, records: AppRecords, app: string, file: string): void {
   storage.release(app);
   if (existsSync(file)) {
     rmSync(`${storage.fileOf(app)}-journal`, { force: true });
     renameSync(file, storage.fileOf(app));
+    rmSync(`${file}-journal`, { force: true });
   }
   records.removeRestore(app);
 }

@@ -10,6 +10,7 @@ import {
 import { permissionsOfApp, permissionsOfPlugin } from '../../../protocol/src/permissions.ts';
 import { showHidden } from '../../../protocol/src/text.ts';
 import { parseText } from '../manifests/parseText.ts';
+import { issueTexts } from './issueText.ts';
 import { packageKey, readPackages, type LockedPackage } from './packages/lockFile.ts';
 import type { PermissionSet } from './permissionSet.ts';
 import type { FrozenTree } from './tree/frozenTree.ts';
@@ -66,7 +67,7 @@ function readManifest<S extends z.ZodMiniType>(tree: FrozenTree, path: string, s
   if (problem) throw bad(path, `line ${lineAt(text, problem.start)}: ${problem.message}`);
   const fits = z.safeParse(schema, parsed.value);
   if (fits.success) return fits.data;
-  throw bad(path, z.prettifyError(fits.error).split('\n').slice(0, mostProblems).join('; '));
+  throw bad(path, issueTexts(fits.error));
 }
 
 function textOf(tree: FrozenTree, path: string): string | null {
@@ -75,7 +76,6 @@ function textOf(tree: FrozenTree, path: string): string | null {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const lockBytes = 8 * 1024 * 1024;
-const mostProblems = 6;
 
 function decode(bytes: Uint8Array, path: string): string {
   try {

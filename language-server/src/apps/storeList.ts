@@ -7,6 +7,7 @@ import { showHidden } from '../../../protocol/src/text.ts';
 import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import type { AppRecords } from './appRecords.ts';
 import { blobsOf, dropBlobs } from './collectBlobs.ts';
+import { issueTexts } from './issueText.ts';
 import { gitAddressFault } from './sources/gitAddress.ts';
 import type { TakeRepository } from './sources/gitSource.ts';
 import { FrozenTree } from './tree/frozenTree.ts';
@@ -80,7 +81,7 @@ function readIndex(tree: FrozenTree): z.infer<typeof storeIndex> {
     throw bad('index.json is not JSON');
   }
   const fits = z.safeParse(storeIndex, value);
-  if (!fits.success) throw bad(`index.json: ${z.prettifyError(fits.error).split('\n')[0] ?? ''}`);
+  if (!fits.success) throw bad(`index.json: ${issueTexts(fits.error)}`);
   for (const { id, url, ref } of fits.data.apps) {
     const fault = gitAddressFault(url, ref);
     if (fault !== undefined) throw bad(`index.json: the address of ${id} ${fault}`);

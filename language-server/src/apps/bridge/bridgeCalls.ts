@@ -13,6 +13,7 @@ import type { AppStorage } from '../../plugins/appStorage.ts';
 import type { Generate } from '../../plugins/generate.ts';
 import { toBytes, toContent } from '../../plugins/hostFunctions/content.ts';
 import type { AppLibrary, RunningApp } from '../appLibrary.ts';
+import { issueTexts } from '../issueText.ts';
 import type { ModelList } from '../generate/modelList.ts';
 import { storageLimitBytes } from '../quota.ts';
 import { bridgeTable, type EngineMethod, type EngineParams } from './bridgeTable.ts';
@@ -93,8 +94,7 @@ export function createBridgeCalls(
         throw new BridgeError('not-allowed', `This app has no permission for ${method}.`);
       leave = budgetOf(app).enter(row.budget);
       const parsed = z.safeParse(row.params, parse(params));
-      if (!parsed.success)
-        throw new BridgeError('bad-params', `${method}: ${z.prettifyError(parsed.error).slice(0, 500)}`);
+      if (!parsed.success) throw new BridgeError('bad-params', `${method}: ${issueTexts(parsed.error)}`);
       const chunks =
         callId === undefined ? undefined : gatherChunks((text) => onChunk(app, callId, text), setTimer);
       const run = handlers[method] as (

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { appLimits } from '../../../../protocol/src/limits.ts';
 import { showHidden } from '../../../../protocol/src/text.ts';
+import { issueTexts } from '../issueText.ts';
 
 /** One package that is built into an app's page. Its bytes are `integrity`, wherever they come from. */
 export interface LockedPackage {
@@ -135,7 +136,7 @@ function parse<S extends z.ZodMiniType>(schema: S, text: string, file: string): 
   }
   const fits = z.safeParse(schema, value);
   if (fits.success) return fits.data;
-  throw bad(`${file} does not have the form of npm: ${z.prettifyError(fits.error).split('\n')[0] ?? ''}`);
+  throw bad(`${file} does not have the form of npm: ${issueTexts(fits.error)}`);
 }
 
 function bad(what: string): UserError {

@@ -11,7 +11,7 @@ export function gitAddressFault(address: string, ref?: string): string | undefin
     return `is neither https: nor ssh: (${url.protocol})`;
   if (url.password !== '' || (url.protocol === 'https:' && url.username !== ''))
     return 'holds a user name or a password';
-  if (url.protocol === 'ssh:' && !/^[A-Za-z0-9._-]*$/.test(url.username))
+  if (url.protocol === 'ssh:' && !/^([A-Za-z0-9_][A-Za-z0-9._-]*)?$/.test(url.username))
     return 'has a user name that ssh does not take';
   if (!/^(\[[0-9a-f:.]+\]|[A-Za-z0-9._-]+)$/.test(url.hostname) || url.hostname.startsWith('-'))
     return 'has no sound host name';
