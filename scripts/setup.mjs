@@ -15,6 +15,9 @@ const packages = {
   python3: { program: '/usr/bin/python3', why: 'runs Python cards' },
   chromium: { program: '/usr/bin/chromium', why: 'shows VS Code and the views to the tests' },
   git: { program: '/usr/bin/git', why: 'is used by the tests' },
+  'openssh-server': { program: '/usr/sbin/sshd', why: 'is the host of the tests over SSH' },
+  'openssh-client': { program: '/usr/bin/ssh', why: 'reads SSH configurations' },
+  iproute2: { program: '/usr/sbin/tc', why: 'makes slow and lossy networks for the tests' },
   curl: { program: '/usr/bin/curl', why: 'is run sealed by the tests' },
 };
 

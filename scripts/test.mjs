@@ -27,7 +27,15 @@ if (argv.includes('--only') && (!only || unknown.length > 0)) {
 }
 
 ensureDependencies();
-ensureSystemPackages(['bubblewrap', 'python3', 'chromium', 'git']);
+ensureSystemPackages([
+  'bubblewrap',
+  'python3',
+  'chromium',
+  'git',
+  'openssh-server',
+  'openssh-client',
+  'iproute2',
+]);
 
 const results = [];
 for (const suite of suites.filter((each) => !only || only.includes(each.name))) {

@@ -1,3 +1,4 @@
+import type { PlaceView } from '../../../protocol/src/places.ts';
 import type { Session } from './session.ts';
 import { exitCodes } from './exitCodes.ts';
 import { cardLines } from './runCommand.ts';
@@ -80,7 +81,11 @@ export async function whyCommand(session: Session): Promise<number> {
 export async function doctorCommand(session: Session): Promise<number> {
   const { args, terminal } = session;
   const report = await session.call('doctor/report', {});
-  if (args.json) terminal.out(JSON.stringify(report));
+  const places: PlaceView[] = [];
+  for (const { id } of await session.call('place/list', {})) {
+    places.push(await session.call('place/check', { place: id }));
+  }
+  if (args.json) terminal.out(JSON.stringify({ ...report, places }));
   else {
     const { isolation, interpreters, checks, home, node } = report;
     terminal.out(`Isolation    ${isolation.kind} ${isolation.version}`.trimEnd());
@@ -94,6 +99,13 @@ export async function doctorCommand(session: Session): Promise<number> {
       const mark = ok ? paint(terminal, 'green', '✓') : paint(terminal, 'red', '✗');
       terminal.out(`${mark} ${printable(title)}  ${printable(detail)}`);
       if (remedy !== undefined) terminal.out(`  → ${printable(remedy)}`);
+    }
+    for (const place of places) {
+      const isUsable =
+        place.state === 'ready' && place.facts !== null && place.facts.isolation.kind !== 'none';
+      const mark = isUsable ? paint(terminal, 'green', '✓') : paint(terminal, 'red', '✗');
+      terminal.out(`${mark} ${printable(place.id)}  ${printable(placeFacts(place))}`);
+      if (!isUsable && place.remedy !== '') terminal.out(`  → ${printable(place.remedy)}`);
     }
   }
   return report.isolation.kind === 'none' ? exitCodes.isolationMissing : exitCodes.done;
@@ -132,3 +144,12 @@ export async function cleanCommand(session: Session): Promise<number> {
 }
 
 const historyLength = 50;
+
+function placeFacts({ state, detail, facts, latencyMs }: PlaceView): string {
+  if (state !== 'ready' || !facts) return detail === '' ? state : `${state}: ${detail}`;
+  const { isolation, node, parallel, freeBytes } = facts;
+  const failed = isolation.checks.filter(({ ok }) => !ok).map((check) => `${check.title}: ${check.detail}`);
+  const sealed = isolation.kind === 'none' ? `can’t seal a card (${failed.join('; ')})` : isolation.kind;
+  const answers = latencyMs === null ? '' : `, answers in ${duration(latencyMs)}`;
+  return `${sealed}, Node ${node}, ${parallel} at once, ${size(freeBytes)} free${answers}`;
+}

@@ -100,7 +100,8 @@ export class HostKeyChecks {
             `${name} is not known (${shown.keyType} ${shown.fingerprint}).${authority}`,
             {
               fingerprint: shown.fingerprint,
-              remedy: 'Connect to it once by hand (Sallyport: Check a Place), and compare the fingerprint.',
+              remedy:
+                'Run the card in VS Code, which asks you, or connect once with “ssh” in a terminal; compare the fingerprint.',
             },
           );
         }
