@@ -43,6 +43,16 @@ export const vaultUseRequirements: readonly Requirement[] = [
     source: using,
   },
   { id: 'VAULTUSE-12', text: 'A card that has no grant for what it wants is not started.', source: using },
+  {
+    id: 'VAULTUSE-13',
+    text: 'A value is released only under a person’s grant for exactly this principal, project, field, version, use and host.',
+    source: using,
+  },
+  {
+    id: 'VAULTUSE-14',
+    text: 'A model is told names, never values, and what it asks for waits for a person.',
+    source: using,
+  },
   { id: 'VAULTUSE-10', text: 'A result that holds the value is not kept.', source: using },
   {
     id: 'VAULTUSE-11',
