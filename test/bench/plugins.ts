@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { createPluginHarness, pluginFiles, startTimer, type PluginHarness } from '../support/pluginHost.ts';
 import { preparePluginThreads } from '../../language-server/src/plugins/preparePluginThreads.ts';
 import { bundleWorker } from '../support/quickjs.ts';
-import { limitRow, measureInTurns, median, missingRow, ratioRow, type BenchRow } from './benchRow.ts';
+import { limitRow, measureInTurns, missingRow, ratioRow, type BenchRow } from './benchRow.ts';
 
 const group = 'plugins';
 const rounds = 300;
@@ -113,48 +113,52 @@ async function openIsolate(): Promise<((text: string) => Promise<unknown>) | und
 }
 
 async function coldStarts(folder: string, script: string): Promise<BenchRow[]> {
-  const times = async (harness: PluginHarness, pauseMs: number): Promise<number> => {
-    const all: number[] = [];
-    harness.install('bench/first', source);
-    await harness.call('bench/first', input);
-    for (let at = 0; at < coldRounds; at++) {
-      harness.install(`bench/cold-${at}`, source);
-      await wait(pauseMs);
-      const startedAt = performance.now();
-      await harness.call(`bench/cold-${at}`, input);
-      all.push(performance.now() - startedAt);
-    }
-    await harness.dispose();
-    return median(all);
+  const changes = { mostLive: 4 };
+  const warmed = createPluginHarness({ folder, script, changes: { ...changes, standby: 1 } });
+  const alone = createPluginHarness({ folder, script, changes });
+  let next = 0;
+  const first = async (harness: PluginHarness): Promise<void> => {
+    const name = `bench/cold-${next++}`;
+    harness.install(name, source);
+    await harness.call(name, input);
   };
-  const standby = await times(
-    createPluginHarness({ folder, script, changes: { standby: 1, mostLive: coldRounds + 1 } }),
-    200,
-  );
-  const alone = await times(
-    createPluginHarness({ folder, script, changes: { mostLive: coldRounds + 1 } }),
-    0,
-  );
-  const thread: number[] = [];
-  for (let at = 0; at < coldRounds; at++) {
-    const startedAt = performance.now();
-    const worker = new Worker(echo, { eval: true });
-    await new Promise((resolve) => {
-      worker.once('message', resolve);
-      worker.postMessage('');
-    });
-    thread.push(performance.now() - startedAt);
-    await worker.terminate();
+  const work = {
+    pause: () => wait(150),
+    standby: () => first(warmed),
+    // What stands by for the next round is made first: making it is no part of what comes now.
+    settle: () => wait(150),
+    alone: () => first(alone),
+    thread: async () => {
+      const worker = new Worker(echo, { eval: true });
+      await new Promise((resolve) => {
+        worker.once('message', resolve);
+        worker.postMessage('');
+      });
+      await worker.terminate();
+    },
+  };
+  try {
+    await measureInTurns(2, work);
+    const times = await measureInTurns(coldRounds, work);
+    const name = 'first call of a plugin';
+    return [
+      limitRow({ group, name: `${name}, a worker standing by`, ours: times.standby, unit: 'ms' }, 60),
+      limitRow({ group, name: `${name}, no worker standing by`, ours: times.alone, unit: 'ms' }, 60),
+      ratioRow(
+        {
+          group,
+          name: '… beside an empty thread',
+          ours: times.alone,
+          peer: times.thread,
+          unit: 'ms',
+          goal: '',
+        },
+        null,
+      ),
+    ];
+  } finally {
+    await Promise.all([warmed.dispose(), alone.dispose()]);
   }
-  const name = 'first call of a plugin';
-  return [
-    limitRow({ group, name: `${name}, a worker standing by`, ours: standby, unit: 'ms' }, 60),
-    limitRow({ group, name: `${name}, no worker standing by`, ours: alone, unit: 'ms' }, 60),
-    ratioRow(
-      { group, name: '… beside an empty thread', ours: alone, peer: median(thread), unit: 'ms', goal: '' },
-      null,
-    ),
-  ];
 }
 
 /** A hundred plugins that were all called, and are let alone; the workers are those of the product's own limit. */

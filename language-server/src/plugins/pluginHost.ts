@@ -69,6 +69,8 @@ export interface PluginHost {
    * data from a stranger: objects without a prototype. Rejects with `BridgeError`.
    */
   call(call: PluginCall): Promise<Json>;
+  /** Has a worker stand by, as when an app with plugins opens: its first call then need not wait for one. */
+  warmUp(): void;
   state(app: string, plugin: string): PluginStatus;
   /** For a person only. Calls under way are ended. */
   switchOff(app: string, plugin: string, state?: 'off' | 'removed'): Promise<void>;
@@ -79,7 +81,7 @@ export interface PluginHost {
   dispose(): Promise<void>;
 }
 
-/** Nothing is read or started before the first call. */
+/** Nothing is read or started before the first call or `warmUp`. */
 export function createPluginHost(options: PluginHostOptions): PluginHost {
   const { find, hostFunctions, states, stops, now, setTimer, standby = 1, idleMs = defaultIdleMs } = options;
   const live = new LivePlugins({ most: options.mostLive ?? mostLivePlugins, mostWaiting, idleMs, setTimer });
@@ -234,6 +236,10 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
       if (!done) throw new BridgeError('unavailable', pluginMessages.ended());
       return done.value;
     },
+    warmUp: () =>
+      void openPool()
+        .then((threads) => threads.refill())
+        .catch(() => undefined),
     state: (app, plugin) => states.read(app, plugin),
     async switchOff(app, plugin, state = 'off') {
       const reason = state === 'off' ? pluginMessages.offByPerson() : pluginMessages.removed();

@@ -1,15 +1,15 @@
 import * as z from 'zod/mini';
 import { BridgeError } from '../../../../protocol/src/bridge.ts';
 import type { Principal } from '../../../../protocol/src/gate.ts';
-import type { GenerateKind } from '../../../../protocol/src/manifests.ts';
-import { NotPlain, parsePlainJson } from '../../../../protocol/src/plainJson.ts';
 import {
   hostCalls,
-  pluginLimits,
   type HostCallName,
   type HostParams,
   type HostResult,
-} from '../../../../protocol/src/plugin.ts';
+} from '../../../../protocol/src/hostCalls.ts';
+import type { GenerateKind } from '../../../../protocol/src/manifests.ts';
+import { NotPlain, parsePlainJson } from '../../../../protocol/src/plainJson.ts';
+import { pluginLimits } from '../../../../protocol/src/plugin.ts';
 import type { EgressRecord } from '../../../../protocol/src/runner.ts';
 import type { EgressNetwork } from '../../../../remote-agent/src/egressDial.ts';
 import type { AppStorage } from '../appStorage.ts';

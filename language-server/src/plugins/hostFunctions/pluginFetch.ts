@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { BridgeError } from '../../../../protocol/src/bridge.ts';
 import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
-import type { HostParams, HostResult } from '../../../../protocol/src/plugin.ts';
+import type { HostParams, HostResult } from '../../../../protocol/src/hostCalls.ts';
 import type { EgressRecord } from '../../../../protocol/src/runner.ts';
 import {
   dial,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { BridgeError } from '../../../../protocol/src/bridge.ts';
-import type { HostParams, HostResult } from '../../../../protocol/src/plugin.ts';
+import type { HostParams, HostResult } from '../../../../protocol/src/hostCalls.ts';
 import type { EgressRecord } from '../../../../protocol/src/runner.ts';
 import {
   fetchBodyBytes,

@@ -392,6 +392,23 @@ describe('pluginHost', function () {
     assert.equal(starts, 2);
   });
 
+  it('[PLUG-12] has a worker stand by where it is told to, and not before', async () => {
+    let started = 0;
+    open({
+      changes: {
+        standby: 2,
+        prepareThreads: () => {
+          started++;
+          return Promise.reject(new Error('counted'));
+        },
+      },
+    });
+    await new Promise((settle) => setImmediate(settle));
+    assert.equal(started, 0);
+    harness.host.warmUp();
+    await until(() => started === 1);
+  });
+
   it('after it was disposed of there are no calls', async () => {
     open().install('notes/search', 'export const run = () => 1;');
     await harness.call('notes/search');
