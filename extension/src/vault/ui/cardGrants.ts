@@ -1,6 +1,7 @@
 import { parseVaultUse } from '../../../../protocol/src/vaultUse.ts';
 import type { Notifier } from '../../notifier.ts';
 import type { GrantDraft } from '../core/grants.ts';
+import { coversWanted } from '../grants.ts';
 import type { Vault } from '../core/vaultContract.ts';
 import { grantWords } from './grantWords.ts';
 import type { RequestReviewer } from './reviewRequests.ts';
@@ -31,19 +32,26 @@ export async function grantAccepted(
     readonly vaults: () => Promise<readonly Vault[]>;
     readonly reviewer: RequestReviewer;
     readonly notifier: Notifier;
+    readonly now: () => number;
   },
 ): Promise<void> {
-  const wanted = accepted.flatMap(({ card, keys }) =>
+  const asked = accepted.flatMap(({ card, keys }) =>
     keys.flatMap((key) => grantOfPermission(key, card, scope) ?? []),
   );
-  if (wanted.length === 0) return;
+  if (asked.length === 0) return;
   const vaults = await parts.vaults();
-  for (const each of wanted) {
+  for (const each of asked) {
     const vault = vaults.find((one) => one.get(each.item)?.fields.some(({ name }) => name === each.field));
     if (!vault) {
       parts.notifier.show(vaultNotices.failed(grantWords.notInVault(each.item)));
       continue;
     }
+    const wanted = { ...each, wish: { item: each.item, field: each.field, use: each.use } };
+    const version = vault.get(each.item)?.version;
+    const isGranted = vault
+      .grants()
+      .some((grant) => grant.itemVersion === version && coversWanted(grant, wanted, parts.now()));
+    if (isGranted) continue;
     const grant = await vault.ask({ ...each, limits: forever, reason: '' });
     if (grant.state === 'pending') await parts.reviewer.allow({ vault, grant }, forever);
   }

@@ -61,12 +61,15 @@ export function createRequests(services: Services): Disposable {
       setImmediate(() => void announce().catch((error: unknown) => notifier.showError(error)));
     }),
     permissions.onDidAccept(({ accepted, scope }) => {
-      grantAccepted(accepted, scope, { vaults: () => vaults.open(), reviewer, notifier }).catch(
-        (error: unknown) => {
-          if (error instanceof VaultError) notifier.show(vaultNotices.failed(vaultProblem(error)));
-          else log.error('Failed to give the grants of accepted permissions', error);
-        },
-      );
+      grantAccepted(accepted, scope, {
+        vaults: () => vaults.open(),
+        reviewer,
+        notifier,
+        now: () => Date.now(),
+      }).catch((error: unknown) => {
+        if (error instanceof VaultError) notifier.show(vaultNotices.failed(vaultProblem(error)));
+        else log.error('Failed to give the grants of accepted permissions', error);
+      });
     }),
     commands.register('sallyport.reviewVaultRequests', review),
   );

@@ -1,0 +1,76 @@
+import type { Locator } from 'playwright-core';
+import type { VscodeWindow } from './vscodeWindow.ts';
+
+/** What a person does with the vault in a window. */
+export class VaultWindow {
+  readonly window: VscodeWindow;
+
+  constructor(window: VscodeWindow) {
+    this.window = window;
+  }
+
+  /** The native list or box that is open. */
+  get quick(): Locator {
+    return this.window.page.locator('.quick-input-widget');
+  }
+
+  /** Opens the view, which is collapsed at first. */
+  async show(): Promise<void> {
+    await this.window.palette('Sallyport: Focus on Vault View');
+    // The other views leave it little room.
+    for (const name of ['Workbench', 'Runs']) {
+      const header = this.window.pane(name).locator('.pane-header');
+      if ((await header.getAttribute('aria-expanded')) === 'true') await header.click();
+    }
+    await this.row(/^Personal vault/).waitFor();
+  }
+
+  async clearNotifications(): Promise<void> {
+    await this.window.palette('Notifications: Clear All Notifications');
+    await this.quick.waitFor({ state: 'hidden' });
+  }
+
+  row(spoken: RegExp): Locator {
+    return this.window.row('Vault', spoken).first();
+  }
+
+  line(text: string | RegExp): Locator {
+    return this.quick.locator('.monaco-list-row').filter({ hasText: text }).first();
+  }
+
+  /** Types into the box with this prompt and takes it. */
+  async enter(prompt: string | RegExp, text: string): Promise<void> {
+    await this.quick.getByText(prompt).first().waitFor();
+    await this.quick.locator('input.input').first().fill(text);
+    await this.window.page.keyboard.press('Enter');
+  }
+
+  /** The question that stops everything else. */
+  async dialog(text: RegExp): Promise<Locator> {
+    const found = this.window.page.locator('.monaco-dialog-box').filter({ hasText: text });
+    await found.waitFor();
+    return found;
+  }
+
+  async press(button: string): Promise<void> {
+    await this.window.page.locator('.monaco-dialog-box').getByRole('button', { name: button }).click();
+  }
+
+  /** How often a text stands in the page: its markup, its texts and the values of its fields, frames included. */
+  async occurrences(text: string): Promise<number> {
+    let count = 0;
+    for (const frame of this.window.page.frames()) {
+      const all = await frame
+        .evaluate(() => [
+          document.documentElement.outerHTML,
+          document.documentElement.innerText,
+          ...[...document.querySelectorAll('input, textarea')].map(
+            (each) => (each as HTMLInputElement).value,
+          ),
+        ])
+        .catch(() => []);
+      count += all.filter((each) => each.includes(text)).length;
+    }
+    return count;
+  }
+}
