@@ -154,6 +154,12 @@ export function startApps(deps: AppsDeps): AppsServices {
   return {
     handlers: {
       ...apps.handlers,
+      'app/page': async (params, signal) => {
+        const page = await apps.handlers['app/page'](params, signal);
+        // Its first call comes soon.
+        if (library.open(params.app).content.plugins.size > 0) plugins.warmUp();
+        return page;
+      },
       'bridge/call': async (call, signal) => ({ result: await bridge(call, signal) }),
     },
     setConnections: (list) => {
