@@ -219,8 +219,10 @@ export const reviewWords = {
     t('{0} waits for your decision. Decide when you have read the review.', short(name)),
   decide: (): string => t('Decide'),
   bound: (digest: string, tree: string): string[] => [
-    t('This review, with all that it says: SHA-256 {0}', digest),
-    t('The files that are installed: SHA-256 {0}', tree),
+    t('This review, with all that it says, by its SHA-256:'),
+    `    ${digest}`,
+    t('The files that are installed, by their SHA-256:'),
+    `    ${tree}`,
     t('If anything is different when you answer, nothing is installed and you are shown the difference.'),
   ],
 };

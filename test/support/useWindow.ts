@@ -24,8 +24,6 @@ export function useWindow(
     readonly isInstalled?: boolean;
     /** Makes of the staged extension the one that is loaded. */
     readonly prepare?: (staged: string) => Promise<string>;
-    /** Added to the environment of VS Code, read when it starts. */
-    readonly env?: () => Readonly<Record<string, string>>;
   } = {},
 ): () => UsedWindow {
   let used: UsedWindow | undefined;
@@ -56,7 +54,7 @@ export function useWindow(
     server = await startVscodeServer({
       hasTrust: options.hasTrust ?? false,
       isTestDriver: true,
-      env: { ...options.env?.(), SALLYPORT_TEST_BRIDGE: bridgeFile },
+      env: { SALLYPORT_TEST_BRIDGE: bridgeFile },
     });
     const window = await VscodeWindow.open(browser, server, {
       folder: copy.folder,

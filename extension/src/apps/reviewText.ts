@@ -70,9 +70,9 @@ function offers({ plugins }: AppReview): ReviewSection[] {
 function integrity({ packages }: AppReview): ReviewSection[] {
   const built = packages.filter(({ state }) => state !== 'removed');
   if (built.length === 0) return [];
-  const facts = built.map(({ name, version, integrity: hash }): ReviewFact => ({
-    text: `${words.package(name, version)}  ${hash}`,
-    mark: 'plain',
-  }));
+  const facts = built.flatMap(({ name, version, integrity: hash }): ReviewFact[] => [
+    { text: words.package(name, version), mark: 'plain' },
+    { text: `    ${hash}`, mark: 'plain' },
+  ]);
   return [{ heading: words.headings.integrity(), facts }];
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { appLabels, appNotices, appWords, reviewWords } from '../../../extension/src/appMessages.ts';
 import { assertGolden } from '../../support/golden.ts';
-import { makeApp, makeReview, makeUpdate } from '../../support/sampleApps.ts';
+import { makeApp, makeReview, makeUpdate } from '../../support/madeApps.ts';
 
 const golden = join(import.meta.dirname, 'goldens', 'appMessages.txt');
 

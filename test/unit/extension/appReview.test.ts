@@ -17,7 +17,7 @@ import {
   makeReview,
   makeUpdate,
   storageLine,
-} from '../../support/sampleApps.ts';
+} from '../../support/madeApps.ts';
 import { until } from '../../support/until.ts';
 import { resetStub, stub } from '../../support/vscodeStub.ts';
 
@@ -199,7 +199,7 @@ describe('the review of an app', () => {
       'What stays as it is\n-------------------\n',
       'Reach old.example over the network',
       'find: two\\u{A}lines',
-      'kept 1.0.0  sha512-KEPT',
+      '  kept 1.0.0\n      sha512-KEPT\n',
       review.digest,
       review.treeDigest,
     ])

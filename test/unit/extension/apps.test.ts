@@ -18,7 +18,7 @@ import type { TreeNode } from '../../../extension/src/views/treeNode.ts';
 import type { AppView } from '../../../protocol/src/apps.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { FakeEngine } from '../../support/fakeEngine.ts';
-import { hostLine, makeApp, makePlugin, makeReview, makeUpdate } from '../../support/sampleApps.ts';
+import { hostLine, makeApp, makePlugin, makeReview, makeUpdate } from '../../support/madeApps.ts';
 import { until } from '../../support/until.ts';
 import { resetStub, stub } from '../../support/vscodeStub.ts';
 
