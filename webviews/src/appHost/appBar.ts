@@ -8,8 +8,8 @@ export interface AppBarOptions {
 /** The shell's own bar above the app: what state it is in, and the way to reload or stop it. It works while an app hangs. */
 export class AppBar {
   readonly element: HTMLElement;
-  readonly #name = span('app-name');
-  readonly #status = span('app-status');
+  readonly #name = element('h1', 'app-name');
+  readonly #status = element('span', 'app-status');
   readonly #reload: HTMLButtonElement;
   readonly #stop: HTMLButtonElement;
 
@@ -21,7 +21,7 @@ export class AppBar {
     this.#status.setAttribute('role', 'status');
     this.#reload = button(words.app.reload, () => options.onReload());
     this.#stop = button(words.app.stop, () => options.onStop());
-    const hint = span('app-hint');
+    const hint = element('span', 'app-hint');
     hint.textContent = words.app.leaveHint;
     this.element.append(this.#name, this.#status, hint, this.#reload, this.#stop);
   }
@@ -46,16 +46,16 @@ export class AppBar {
   }
 }
 
-function span(className: string): HTMLSpanElement {
-  const element = document.createElement('span');
-  element.className = className;
-  return element;
+function element(tag: 'h1' | 'span', className: string): HTMLElement {
+  const made = document.createElement(tag);
+  made.className = className;
+  return made;
 }
 
 function button(label: string, onClick: () => void): HTMLButtonElement {
-  const element = document.createElement('button');
-  element.type = 'button';
-  element.textContent = label;
-  element.addEventListener('click', onClick);
-  return element;
+  const made = document.createElement('button');
+  made.type = 'button';
+  made.textContent = label;
+  made.addEventListener('click', onClick);
+  return made;
 }
