@@ -9,6 +9,7 @@ import { createFileTools } from '../language-server/src/agent/tools/fileTools.ts
 import { createNetTools } from '../language-server/src/agent/tools/netTools.ts';
 import { createPersonTools } from '../language-server/src/agent/tools/personTools.ts';
 import { createRunTools } from '../language-server/src/agent/tools/runTools.ts';
+import { createVaultTools } from '../language-server/src/agent/tools/vaultTools.ts';
 import { toolPrefix, toolTag } from '../extension/src/agent/externalTools.ts';
 
 /** Words of the tools for people. A tool without a name here fails. */
@@ -29,6 +30,8 @@ const displayNames = {
   shell: 'Shell (starts no program)',
   project_shell: 'Project Shell (sealed)',
   ask_person: 'Ask the Person',
+  vault_names: 'Names in the Vault',
+  vault_ask: 'Ask for a Vault Value',
   web_fetch: 'Fetch a Page',
   history_delete: 'Delete Undo History',
   cache_clear: 'Clear Results',
@@ -39,7 +42,14 @@ const unused = new Proxy(() => undefined, { get: () => unused });
 
 /** `contributes.languageModelTools`. Throws where a tool has no name for people. */
 export function languageModelTools() {
-  const factories = [createFileTools, createRunTools, createShellTools, createNetTools, createPersonTools];
+  const factories = [
+    createFileTools,
+    createRunTools,
+    createShellTools,
+    createNetTools,
+    createPersonTools,
+    createVaultTools,
+  ];
   return createCatalog(factories.flatMap((create) => create(unused))).descriptions.map(
     ({ name, description, inputSchema }) => {
       if (!(name in displayNames)) throw new Error(`${name} has no name for people`);

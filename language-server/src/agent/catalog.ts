@@ -21,6 +21,8 @@ export const toolLists = {
     'shell',
     'project_shell',
     'ask_person',
+    'vault_names',
+    'vault_ask',
   ],
   /** Asked for at each call, whatever was granted. */
   perCall: ['web_fetch', 'history_delete', 'cache_clear'],

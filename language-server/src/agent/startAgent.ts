@@ -19,6 +19,7 @@ import { findRipgrep } from './tools/ripgrep.ts';
 import type { RunServices } from './tools/runServices.ts';
 import { createRunTools } from './tools/runTools.ts';
 import type { Tool } from './tools/tool.ts';
+import { createVaultTools } from './tools/vaultTools.ts';
 
 type Shared = Pick<
   AgentServicesOptions,
@@ -102,6 +103,7 @@ function createAllTools(deps: AgentDeps, materials: ToolMaterials): readonly Too
       createId: randomName,
     }),
     ...createNetTools({ record, now, createBorder: randomName }),
+    ...createVaultTools({ projects, person }),
     ...createPersonTools({
       ask: async ({ conversation, question, choices }, signal) => {
         const asked = {

@@ -290,6 +290,8 @@ export const guardedMembers: readonly GuardedMember[] = [
     callers: [
       { file: 'agent/agentServices.ts', why: 'which editors have unsaved changes, for an undo' },
       { file: 'agent/startAgent.ts', why: 'the same, and the question of ask_person, inside the gate' },
+      { file: 'agent/tools/vaultTools.ts', why: 'names and questions for the vault, inside the gate' },
+      { file: 'vault/releaseValues.ts', why: 'the sealed values of a card that the run’s gate let through' },
       { file: 'agent/providers/brokerFetch.ts', why: 'inside the provider act of loop/request.ts' },
       { file: 'agent/providers/vscodeModel.ts', why: 'inside the provider act of loop/request.ts' },
     ],

@@ -12,6 +12,10 @@ import { createNetTools, type NetToolDeps } from '../../../../language-server/sr
 import { createPersonTools } from '../../../../language-server/src/agent/tools/personTools.ts';
 import type { RunToolDeps } from '../../../../language-server/src/agent/tools/runServices.ts';
 import { createRunTools } from '../../../../language-server/src/agent/tools/runTools.ts';
+import {
+  createVaultTools,
+  type VaultToolDeps,
+} from '../../../../language-server/src/agent/tools/vaultTools.ts';
 import type { Tool } from '../../../../language-server/src/agent/tools/tool.ts';
 
 const prepare = () => Promise.reject(new Error('not called'));
@@ -93,6 +97,7 @@ describe('tool catalogue', () => {
       ...createShellTools(none as ShellToolDeps),
       ...createNetTools(none as NetToolDeps),
       ...createPersonTools({ ask: prepare }),
+      ...createVaultTools(none as VaultToolDeps),
     ];
     const catalog = createCatalog(tools);
     assert.deepEqual(catalog.tools.length, toolLists.ordinary.length + toolLists.perCall.length);
