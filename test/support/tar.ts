@@ -18,7 +18,7 @@ export function tarOf(entries: readonly TarEntry[]): Buffer {
     const cut = entry.path.length > 100 ? entry.path.indexOf('/', entry.path.length - 101) : -1;
     header.write(entry.path.slice(cut + 1), 0, 100);
     header.write('0000644\0', 100);
-    header.write(entry.sizeText ?? `${(entry.size ?? content.length).toString(8).padStart(11, '0')}`, 124);
+    header.write(entry.sizeText ?? (entry.size ?? content.length).toString(8).padStart(11, '0'), 124);
     header.write(entry.type ?? '0', 156);
     header.write(entry.link ?? '', 157, 100);
     header.write('ustar\0' + '00', 257);

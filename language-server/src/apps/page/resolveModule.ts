@@ -18,7 +18,7 @@ export function resolveModule(
   kind: 'import' | 'require',
 ): string | null | undefined {
   if (/^[a-z][a-z0-9+.-]*:/i.test(specifier)) return undefined;
-  const bare = specifier.replace(/[?#].*$/s, '');
+  const bare = specifier.startsWith('#') ? specifier : specifier.replace(/[?#].*$/s, '');
   if (bare.startsWith('.') || bare.startsWith('/')) {
     const target = bare.startsWith('/') ? bare.slice(1) : posix.join(posix.dirname(importer), bare);
     const path = posix.normalize(target);

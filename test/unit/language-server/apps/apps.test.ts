@@ -121,7 +121,7 @@ describe('apps', () => {
       await apps().install(review);
       await assert.rejects(apps().install(review), { code: 'not-found' });
       const discarded = await apps().stage(source());
-      apps().apps.handlers['app/discard']({ stageId: discarded.stageId }, never);
+      await apps().apps.handlers['app/discard']({ stageId: discarded.stageId }, never);
       await assert.rejects(apps().install(discarded), { code: 'not-found' });
     });
 
@@ -378,11 +378,6 @@ describe('apps', () => {
       try {
         await assert.rejects(failing.add(from()), { code: 'bad-app' });
         assert.equal(failing.storage.get('notes', 'old')?.sizeBytes, 3);
-        const review = await failing.stage(from());
-        failing.store.database.exec(
-          "create trigger t before insert on app_consents begin select raise(abort, 'no'); end",
-        );
-        failing.apps.handlers['app/discard']({ stageId: review.stageId }, never);
         assert.equal(failing.records.find('notes')?.source.kind, 'folder');
         const data = readdirSync(join(folder(), 'home', 'apps', 'data'));
         assert.deepEqual(

@@ -108,13 +108,7 @@ describe('rules of updates', () => {
   });
 
   const anyPermission = fc.oneof(
-    fc.constantFrom<Permission>(
-      text,
-      image,
-      { name: 'models' },
-      { name: 'results' },
-      { name: 'package', specifier: 'x' },
-    ),
+    fc.constantFrom<Permission>(text, image, { name: 'models' }, { name: 'results' }),
     fc.constantFrom('a.org', '*.a.org', 'b.a.org', 'a.org:8443').map(host),
     fc.nat(9).map(storage),
   );
