@@ -14,6 +14,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   gate: ['gate'],
   undo: ['undo'],
   workbench: ['workbench', 'broker'],
+  vault: ['vault'],
   plugins: ['plugins'],
 };
 const names = Object.keys(groups);

@@ -51,9 +51,12 @@ export function sealFrame(
   content: FrameContent,
   random: Pick<Randomness, 'draw'>,
 ): Buffer {
+  const lists = new ListTable();
+  const items = content.items.map(({ summary, row }) => [row.length, ...indexEntry(summary, lists)]);
   const index = Buffer.from(
     JSON.stringify({
-      items: content.items.map(({ summary, row }) => [row.length, ...entryOf(summary)]),
+      lists: lists.texts.map((text) => JSON.parse(text) as unknown),
+      items,
       removed: content.removed.map(({ id, version }) => [id, version]),
       uses: content.uses,
       grants: content.grants,
@@ -93,8 +96,9 @@ export function openIndex(
   const index = JSON.parse(
     unseal(keyring.index, indexBinding(keyring.vaultId, place), sealed).toString('utf8'),
   ) as IndexJson;
+  const lists = index.lists.map(shared);
   return {
-    items: index.items.map(([rowLength, ...entry]) => ({ summary: summaryOf(entry), rowLength })),
+    items: index.items.map((entry) => ({ summary: summaryOf(entry, lists), rowLength: entry[0] })),
     removed: index.removed.map(([id, version]) => ({ id, version })),
     uses: index.uses,
     grants: index.grants,
@@ -113,56 +117,92 @@ export function nextDigest(before: Buffer, frame: Uint8Array): Buffer {
 /** "SPF1". */
 const magic = 0x53504631;
 
-/** Sealed by this vault, so its shape is known. */
+/** Sealed by this vault, so its shape is known. Lists that items share are written once, and named by their place. */
 interface IndexJson {
-  readonly items: readonly [number, ...EntryJson][];
+  readonly lists: readonly (readonly unknown[])[];
+  readonly items: readonly EntryJson[];
   readonly removed: readonly [string, number][];
   readonly uses: readonly UseLine[];
   readonly grants: readonly Grant[];
 }
-type EntryJson = [
+type EntryJson = readonly [
+  rowLength: number,
   id: string,
   version: number,
   title: string,
   kind: string,
-  fields: [string, string][],
-  hosts: string[],
-  tags: string[],
+  fields: number,
+  hosts: number,
+  tags: number,
   expiresAt: number | null,
   savedAt: number,
 ];
+
+class ListTable {
+  readonly texts: string[] = [];
+  readonly #places = new Map<string, number>();
+
+  place(list: unknown): number {
+    const text = JSON.stringify(list);
+    const place = this.#places.get(text) ?? this.texts.push(text) - 1;
+    this.#places.set(text, place);
+    return place;
+  }
+}
+
+function indexEntry(summary: ItemSummary, lists: ListTable): readonly unknown[] {
+  const [id, version, title, kind, fields, hosts, tags, ...rest] = entryOf(summary);
+  return [id, version, title, kind, lists.place(fields), lists.place(hosts), lists.place(tags), ...rest];
+}
 
 function indexBinding(vaultId: string, { log, sequence }: { log: number; sequence: number }): Buffer {
   return lengthPrefixed('index', vaultId, log, sequence);
 }
 
-/** Shares what is the same in many items, so that a hundred thousand of them stay small. */
-function summaryOf(entry: EntryJson): ItemSummary {
-  const [id, version, title, kind, fields, hosts, tags, expiresAt, savedAt] = entry;
+function summaryOf(entry: EntryJson, lists: readonly SharedList[]): ItemSummary {
+  const [, id, version, title, kind, fields, hosts, tags, expiresAt, savedAt] = entry;
   return {
     id,
     version,
     title,
     kind: known(itemKinds, kind),
-    fields: sharedFields(fields),
-    hosts: hosts.length === 0 ? nothing : hosts,
-    tags: tags.length === 0 ? nothing : tags,
+    fields: at(lists, fields).fields,
+    hosts: at(lists, hosts).texts,
+    tags: at(lists, tags).texts,
     expiresAt,
     savedAt,
   };
 }
 
-const nothing: readonly string[] = [];
-const fieldLists = new Map<string, readonly FieldSummary[]>();
-const fieldListsLimit = 1000;
+/** One list of the table, as what it is used for. */
+interface SharedList {
+  readonly fields: readonly FieldSummary[];
+  readonly texts: readonly string[];
+}
 
-function sharedFields(fields: readonly [string, string][]): readonly FieldSummary[] {
-  const key = fields.join();
-  const found = fieldLists.get(key);
+const sharedLists = new Map<string, SharedList>();
+const sharedListsLimit = 1000;
+
+/** The same list in many frames is one in memory, so that a hundred thousand items stay small. */
+function shared(list: readonly unknown[]): SharedList {
+  const key = JSON.stringify(list);
+  const found = sharedLists.get(key);
   if (found) return found;
-  const made = fields.map(([name, kind]) => ({ name, kind: known(fieldKinds, kind) }));
-  if (fieldLists.size < fieldListsLimit) fieldLists.set(key, made);
+  const isOfFields = list.every((each) => Array.isArray(each));
+  const made = {
+    fields: isOfFields
+      ? (list as [string, string][]).map(([name, kind]) => ({ name, kind: known(fieldKinds, kind) }))
+      : [],
+    texts: isOfFields ? [] : (list as string[]),
+  };
+  if (sharedLists.size < sharedListsLimit) sharedLists.set(key, made);
   return made;
+}
+
+function at<T>(list: readonly T[], place: number): T {
+  const found = list[place];
+  if (found === undefined) throw new SyntaxError('Not a place of the table');
+  return found;
 }
 
 function known<Name extends string>(names: readonly Name[], name: string): Name {

@@ -58,8 +58,9 @@ export function* readFrames(
   from: LogPosition,
 ): Generator<PlacedFrame> {
   let { bytes: at, frames, digest } = from;
+  const room = new Room();
   while (frames < head.frames) {
-    const bytes = readFrame(log, at, head.bytes);
+    const bytes = readFrame(log, at, head.bytes, room);
     const { indexBytes } = bytes.head;
     if (bytes.head.sequence !== frames) throw new BrokenLog();
     digest = nextDigest(digest, bytes.whole);
@@ -78,9 +79,10 @@ export function readRow(log: LogFile, at: number, length: number): Buffer {
   return readExactly(log, at, length);
 }
 
-/** Throws `BrokenLog` where the file ends before. */
-export function readExactly({ files, handle, base }: LogFile, at: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(length);
+/** Throws `BrokenLog` where the file ends before. The bytes are the caller's, unless a room is given. */
+export function readExactly(log: LogFile, at: number, length: number, room?: Room): Buffer {
+  const { files, handle, base } = log;
+  const bytes = room ? room.of(length) : Buffer.allocUnsafeSlow(length);
   for (let done = 0; done < length;) {
     const read = files.readSync(handle, bytes, done, length - done, base + at + done);
     if (read === 0) throw new BrokenLog();
@@ -89,13 +91,23 @@ export function readExactly({ files, handle, base }: LogFile, at: number, length
   return bytes;
 }
 
-function readFrame(log: LogFile, at: number, end: number): { head: FrameHead; whole: Buffer } {
+/** Memory that one frame after the other is read into. */
+class Room {
+  #bytes = Buffer.allocUnsafeSlow(256 * 1024);
+
+  of(length: number): Buffer {
+    if (length > this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(length);
+    return this.#bytes.subarray(0, length);
+  }
+}
+
+function readFrame(log: LogFile, at: number, end: number, room: Room): { head: FrameHead; whole: Buffer } {
   if (at + frameHeadBytes > end) throw new BrokenLog();
-  const head = parseFrameHead(readExactly(log, at, frameHeadBytes));
+  const head = parseFrameHead(readExactly(log, at, frameHeadBytes, room));
   if (!head) throw new BrokenLog();
   const length = frameHeadBytes + head.indexBytes + head.rowsBytes;
   if (at + length > end) throw new BrokenLog();
-  return { head, whole: readExactly(log, at, length) };
+  return { head, whole: readExactly(log, at, length, room) };
 }
 
 function opened(keyring: Keyring, log: number, sequence: number, whole: Buffer, indexBytes: number): Frame {

@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { nextDigest, noContent, sealFrame, type FrameContent } from './frames.ts';
 import type { Keyring } from './keyring.ts';
 import { itemLimits } from './items.ts';
@@ -58,7 +58,7 @@ export async function writeSnapshot(
       const isSame = source.keyring === target.keyring;
       writer.add({
         summary,
-        row: isSame ? row : rekeyRow(source.keyring, target.keyring, summary, row, random),
+        row: isSame ? Buffer.from(row) : rekeyRow(source.keyring, target.keyring, summary, row, random),
       });
     }
     await new Promise(setImmediate);
