@@ -1,4 +1,4 @@
-import { env, ProgressLocation, Uri, window, type QuickPickItem } from 'vscode';
+import { env, ProgressLocation, UIKind, Uri, window, type QuickPickItem } from 'vscode';
 import { textStep } from '../native/steps.ts';
 import type { Verdict } from './pageServer.ts';
 import { passwordProblem } from './passwordVerifier.ts';
@@ -109,7 +109,14 @@ export const presenceWindow: PresenceWindow = {
     return asked.kind === 'value' ? asked.value.trim() : undefined;
   },
 
-  asExternal: async (uri) => (await env.asExternalUri(Uri.parse(uri, true))).toString(true),
+  asExternal: async (uri) => {
+    try {
+      return (await env.asExternalUri(Uri.parse(uri, true))).toString(true);
+    } catch {
+      // A browser has no tunnels where its server has no proxy. On the server's own machine it needs none.
+      return (await isBrowserHere()) ? uri : '';
+    }
+  },
 
   whileOpen: (act, page) =>
     Promise.resolve(
@@ -135,6 +142,14 @@ export const presenceWindow: PresenceWindow = {
       ),
     ),
 };
+
+/** True where VS Code itself was loaded from a loopback address: its address for links that come back says so. */
+async function isBrowserHere(): Promise<boolean> {
+  if (env.uiKind !== UIKind.Web) return false;
+  const back = await env.asExternalUri(Uri.from({ scheme: env.uriScheme, authority: 'sallyport.sallyport' }));
+  const { hostname } = new URL(back.toString(true));
+  return back.scheme === 'http' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
 
 interface FactorItem extends QuickPickItem {
   readonly factor: Factor;
