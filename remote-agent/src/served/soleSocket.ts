@@ -74,7 +74,8 @@ function canConnect(path: string): Promise<boolean> {
 
 function bind(path: string, onConnection: (socket: Socket) => void): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
-    const server = createServer(onConnection);
+    // A side that has said all may still have something to hear.
+    const server = createServer({ allowHalfOpen: true }, onConnection);
     server.once('error', (error) =>
       systemCode(error) === 'EADDRINUSE' ? resolve(undefined) : reject(error),
     );
