@@ -143,6 +143,20 @@ export const targets = [
   },
   {
     ...nodeTarget,
+    entryPoints: { 'git-job': 'language-server/src/apps/sources/job/gitJob.ts' },
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    // It runs with the system's own Node, which may be older.
+    target: 'node20',
+  },
+  {
+    ...nodeTarget,
+    entryPoints: { vault: 'extension/src/vault/run/main.ts' },
+    format: 'esm',
+    outExtension: { '.js': '.mjs' },
+  },
+  {
+    ...nodeTarget,
     entryPoints: { 'remote-agent': 'remote-agent/src/main.ts' },
     format: 'cjs',
     outExtension: { '.js': '.cjs' },

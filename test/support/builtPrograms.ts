@@ -15,7 +15,7 @@ export async function buildPrograms(): Promise<string> {
   const { targets } = (await import(join(repository, 'scripts/build.mjs'))) as {
     targets: (BuildOptions & { entryPoints: Record<string, string> })[];
   };
-  const wanted = ['engine', 'sandbox-worker', 'shell-worker', 'build-worker', 'remote-agent'];
+  const wanted = ['engine', 'sandbox-worker', 'shell-worker', 'build-worker', 'git-job', 'remote-agent'];
   await Promise.all(
     targets
       .filter(({ entryPoints }) => wanted.some((name) => name in entryPoints))

@@ -15,6 +15,7 @@ import { createPluginHost } from '../plugins/pluginHost.ts';
 import { createPluginStops } from '../plugins/pluginRecords.ts';
 import { preparePluginThreads } from '../plugins/preparePluginThreads.ts';
 import type { Projects } from '../project/model.ts';
+import type { LocalRunner } from '../runners/local.ts';
 import type { History } from '../runs/history.ts';
 import type { Store } from '../store/store.ts';
 import { AppRecords } from './appRecords.ts';
@@ -31,10 +32,16 @@ import { createRegistry, defaultRegistry } from './packages/registry.ts';
 import { createBundler } from './page/bundler.ts';
 import { createReadCompiler } from './page/compiler.ts';
 import { createPageBuilder } from './page/pageBuilder.ts';
+import { createSealedFetch } from './sources/sealedFetch.ts';
 import { createTakeRepository } from './sources/takeRepository.ts';
 
 export interface AppsDeps {
-  readonly opened: { readonly store: Store; readonly blobs: BlobStore; readonly history: History };
+  readonly opened: {
+    readonly store: Store;
+    readonly blobs: BlobStore;
+    readonly history: History;
+    readonly runner: LocalRunner;
+  };
   readonly projects: Projects;
   readonly projectKey: (root: string) => string;
   readonly person: PersonSide;
@@ -100,6 +107,13 @@ export function startApps(deps: AppsDeps): AppsServices {
       blobs,
       scratch,
       environment: deps.environment ?? gitEnvironment,
+      sealedFetch: createSealedFetch({
+        runner: opened.runner,
+        blobs: opened.blobs,
+        script: join(programs, 'git-job.cjs'),
+        recordEgress: (record) => recordEgress('person', record),
+        createId,
+      }),
     }),
     buildPage,
     official: deps.official ?? officialSources,

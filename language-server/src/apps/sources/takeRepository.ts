@@ -7,6 +7,7 @@ import { TreeBuilder } from '../tree/frozenTree.ts';
 import { fetchRepository } from './fetchRepository.ts';
 import { gitAddressFault } from './gitAddress.ts';
 import type { TakeRepository } from './gitSource.ts';
+import type { SealedFetch } from './sealedFetch.ts';
 
 export interface RepositoryOptions {
   readonly blobs: BlobStore;
@@ -14,28 +15,39 @@ export interface RepositoryOptions {
   readonly scratch: string;
   /** The environment that git starts with, for the protocol of an address. */
   readonly environment: (protocol: 'https' | 'ssh') => Readonly<Record<string, string>>;
+  /** For `https:`. With `ssh:` git needs the person's agent, which no sandbox gets. */
+  readonly sealedFetch?: SealedFetch | undefined;
 }
 
 /**
  * Freezes one commit of a repository. Rejects with `bad-message` for an address that is none or leads to this machine's
  * files, `unreachable` with git's reason where it can't be fetched, and as `fetchRepository` does.
  */
-export function createTakeRepository({ blobs, scratch, environment }: RepositoryOptions): TakeRepository {
+export function createTakeRepository({
+  blobs,
+  scratch,
+  environment,
+  sealedFetch,
+}: RepositoryOptions): TakeRepository {
   return async ({ url, ref }, { onProgress, signal }) => {
     const fault = gitAddressFault(url, ref);
     if (fault !== undefined)
       throw new UserError('bad-message', `The repository ${showHidden(url)} ${showHidden(fault)}.`, { url });
     const protocol = url.startsWith('ssh:') ? 'ssh' : 'https';
+    onProgress('Fetching the repository');
     const folder = mkdtempSync(join(scratch, 'repository-'));
     try {
-      const found = await fetchRepository({
-        url,
-        ref,
-        folder,
-        environment: { ...environment(protocol), GIT_ALLOW_PROTOCOL: protocol },
-        onProgress,
-        signal,
-      });
+      const sealed = protocol === 'https' ? await sealedFetch?.({ url, ref }, signal) : undefined;
+      const found =
+        sealed ??
+        (await fetchRepository({
+          url,
+          ref,
+          folder,
+          environment: { ...environment(protocol), GIT_ALLOW_PROTOCOL: protocol },
+          onProgress,
+          signal,
+        }));
       const builder = new TreeBuilder(blobs);
       for (const { path, bytes } of found.files) builder.add(path, bytes);
       return { code: builder.finish(), commit: found.commit };
@@ -71,6 +83,11 @@ const reasons: readonly (readonly [RegExp, string, string])[] = [
     /early EOF|hung up|RPC failed|unexpected (disconnect|eof)|invalid index-pack|SSL_read/i,
     'the download was cut off',
     'Try again.',
+  ],
+  [
+    /CONNECT tunnel failed|from proxy after CONNECT/i,
+    'its host is on this machine or the local network, which a sealed fetch does not reach',
+    'Use ssh:, or install it from a folder.',
   ],
   [
     /could not read Username|Authentication failed|Permission denied|terminal prompts disabled|403/i,
