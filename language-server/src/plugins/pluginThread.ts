@@ -71,6 +71,8 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
   const calls = new Set<Call>();
   const asked = new Map<number, AbortController>();
   let askedInAll = 0;
+  /** What is asked begins one after the other, each in a turn of its own: the engine has other things to do in between. */
+  let turn = Promise.resolve();
   let seq = 0;
   let use: PluginUse | undefined;
   let killed = false;
@@ -119,6 +121,8 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
     const controller = new AbortController();
     asked.set(id, controller);
     try {
+      await (turn = turn.then(nextTurn));
+      controller.signal.throwIfAborted();
       const value = await use.serve(name, params, controller.signal);
       asked.delete(id);
       answer(id, true, value);
@@ -260,4 +264,8 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
       });
     },
   };
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -400,7 +400,7 @@ describe('a hostile plugin with every permission', () => {
         const ends = await Promise.allSettled(Array.from({ length: 1000 }, () => sallyport.generate.text('x')));
         return [ends.filter(({ status }) => status === 'fulfilled').length, ends.filter(({ reason }) => reason?.code === 'too-many').length];`);
       assert.equal(outcome, '[32,968]');
-      assert.equal(most, 32);
+      assert.ok(most > 1 && most <= 32, `${most} at once`);
     });
 
     it('[PLUG-03] asking on and on ends by number', async () => {
