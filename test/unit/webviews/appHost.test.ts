@@ -192,7 +192,7 @@ describe('the shell’s half of the bridge', () => {
   });
 
   it('tells an app of a failure between our own processes in general words', async () => {
-    const table: readonly (readonly [unknown, string])[] = [
+    const table: readonly (readonly [Error, string])[] = [
       [new UserError('closed', 'pipe /home/someone/.secret'), 'unavailable'],
       [new UserError('timeout', 'x'), 'timeout'],
       [new UserError('cancelled', 'x'), 'cancelled'],
