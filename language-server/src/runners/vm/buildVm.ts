@@ -57,6 +57,7 @@ export async function buildVm(options: BuildVmOptions): Promise<BuiltVm> {
       image: { path: folder.image, id: image.id, diskMB: vmDiskMB },
       shape: machine.shape,
       stored: () => undefined,
+      project: () => null,
       now,
       onProblem,
     });

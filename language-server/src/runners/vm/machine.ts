@@ -10,9 +10,8 @@ import type { MachineFolder } from './machineFolder.ts';
 import { qemuArguments, type VmShape } from './qemuArguments.ts';
 import { openMonitor } from './qmp.ts';
 import { sealedPaths, sealedQemu } from './sealedQemu.ts';
-import { storedFiles } from './storedMachine.ts';
 import { missingTool, runTool, type SpawnTool } from './tools.ts';
-import { imageFiles } from './vmFolder.ts';
+import { imageFiles, storedFiles } from './vmFolder.ts';
 
 /** How QEMU is started; in its place, tests put what they need. */
 export interface MachinePrograms {
@@ -36,6 +35,8 @@ export interface StartOptions {
   readonly stored?: string | undefined;
   /** What the disk begins as, by its path inside QEMU's sandbox; raw images are never written. */
   readonly diskMB: number;
+  /** Whose VM it is by now; null for nobody's. */
+  readonly project: () => string | null;
   readonly signal: AbortSignal;
 }
 
@@ -89,6 +90,7 @@ export async function startMachine(options: StartOptions): Promise<void> {
       child.once('spawn', resolve);
     });
     child.unref();
+    folder.ended = new Promise((resolve) => child.once('exit', () => resolve()));
     await untilThere(folder, child, signal);
   } finally {
     closeSync(output);
@@ -98,7 +100,7 @@ export async function startMachine(options: StartOptions): Promise<void> {
   folder.writeFacts({
     image: options.imageId,
     instance: randomBytes(12).toString('hex'),
-    project: null,
+    project: options.project(),
     accelerator: shape.accelerator,
     memoryMB: shape.memoryMB,
     processors: shape.processors,
@@ -260,10 +262,19 @@ export async function stopMachine(folder: MachineFolder): Promise<void> {
     const monitor = await openMonitor(folder.socket('monitor'));
     await monitor.execute('quit').catch(() => undefined);
     monitor.close();
+    await untilEnded(folder, AbortSignal.timeout(stopMs));
+    await folder.ended;
   } catch {
     // It has ended.
   }
   folder.clear();
+}
+
+const stopMs = 10_000;
+
+/** Resolves when QEMU has let go of its disk. */
+export async function untilEnded(folder: MachineFolder, signal: AbortSignal): Promise<void> {
+  while (await isRunning(folder)) await wait(10, undefined, { signal });
 }
 
 /** The top-level names that are links into /usr. */

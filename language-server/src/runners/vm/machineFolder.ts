@@ -29,6 +29,8 @@ export type MachineFacts = z.infer<typeof machineFacts>;
 /** One VM's folder, held by this engine alone until it is released. */
 export class MachineFolder {
   readonly path: string;
+  /** Settles when the program that this engine started here has ended. */
+  ended: Promise<void> = Promise.resolve();
   readonly #lock: Database;
   readonly #descriptor: number;
 

@@ -36,18 +36,21 @@ export function openVmPlace(around: VmSurroundings): VmPlace {
   const { memoryMB, processors } = vmSize();
   const folders = openVmFolder(around.home);
   const toVm = (folder: MachineFolder, machine: Machine): Vm => {
+    let owner = folder.readFacts()?.project ?? null;
     const transport = createVmTransport({
       folder,
       programs: machine.programs,
       image: { path: folders.image, id: machine.imageId, diskMB: vmDiskMB },
       shape: machine.shape,
       stored: () => (hasStored(folders.image, machine.stored) ? machine.stored : undefined),
+      project: () => owner,
       now: around.now,
       onProblem: around.onProblem,
     });
     return {
       runner: around.remote(transport, `vm:${folder.id}`),
       assign: (project) => {
+        owner = project;
         const facts = folder.readFacts();
         if (facts) folder.writeFacts({ ...facts, project });
       },
@@ -143,7 +146,16 @@ async function bootsWithKvm(options: {
   const signal = AbortSignal.timeout(kvmProbeMs);
   try {
     const shape = { accelerator: 'kvm' as const, ...size };
-    await startMachine({ programs, folder, image, imageId, shape, diskMB: vmDiskMB, signal });
+    await startMachine({
+      programs,
+      folder,
+      image,
+      imageId,
+      shape,
+      diskMB: vmDiskMB,
+      project: () => null,
+      signal,
+    });
     const instance = folder.readFacts()?.instance ?? '';
     const socket = await openPort(folder, 'control', instance, now, {
       timeoutMs: kvmProbeMs,

@@ -18,7 +18,9 @@ export interface Monitor {
 export async function openMonitor(path: string): Promise<Monitor> {
   const socket = await connected(path);
   const waiting: ((line: string | undefined) => void)[] = [];
-  createInterface({ input: socket }).on('line', (line) => {
+  const lines = createInterface({ input: socket });
+  lines.on('error', () => undefined);
+  lines.on('line', (line) => {
     if (/^\{"(return|error)"/.test(line) || line.startsWith('{"QMP"')) waiting.shift()?.(line);
   });
   socket.on('error', () => undefined);

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { UserError } from '../../../../protocol/src/errors.ts';
+import { storedFiles } from './vmFolder.ts';
+import { untilEnded } from './machine.ts';
 import type { MachineFolder } from './machineFolder.ts';
 import { openMonitor } from './qmp.ts';
 import type { VmShape } from './qemuArguments.ts';
@@ -14,10 +16,6 @@ import type { VmShape } from './qemuArguments.ts';
  */
 export function storedName(shape: VmShape, qemuVersion: string): string {
   return `stored-${shape.accelerator}-${shape.memoryMB}-${shape.processors}-${qemuVersion.replace(/[^0-9.]/g, '')}`;
-}
-
-export function storedFiles(folder: string) {
-  return { memory: join(folder, 'memory'), disk: join(folder, 'disk.qcow2') };
 }
 
 export function hasStored(image: string, name: string): boolean {
@@ -61,7 +59,7 @@ export async function storeMachine(
     await saved;
     // The VM stands still from here: its disk is what the memory knows.
     await monitor.execute('quit').catch(() => undefined);
-    await untilGone(folder, signal);
+    await untilEnded(folder, signal);
     renameSync(folder.file('disk.qcow2'), files.disk);
     rmSync(target, { recursive: true, force: true });
     renameSync(work, target);
@@ -69,16 +67,5 @@ export async function storeMachine(
     server.close();
     monitor.close();
     rmSync(work, { recursive: true, force: true });
-  }
-}
-
-async function untilGone(folder: MachineFolder, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    try {
-      (await openMonitor(folder.socket('monitor'))).close();
-    } catch {
-      return;
-    }
-    await wait(10, undefined, { signal });
   }
 }

@@ -37,3 +37,8 @@ export function imageFiles(image: string) {
     facts: join(image, 'image.json'),
   };
 }
+
+/** The files of a stored VM. */
+export function storedFiles(folder: string) {
+  return { memory: join(folder, 'memory'), disk: join(folder, 'disk.qcow2') };
+}

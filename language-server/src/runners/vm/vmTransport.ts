@@ -15,6 +15,8 @@ export interface VmTransportOptions {
   readonly shape: VmShape;
   /** The folder of a stored VM of this image and shape, by its name; absent boots. */
   readonly stored: () => string | undefined;
+  /** Whose VM it is by now; null for nobody's. */
+  readonly project: () => string | null;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly onProblem: (problem: string) => void;
@@ -33,6 +35,7 @@ export function createVmTransport(options: VmTransportOptions): RunnerTransport 
       shape,
       stored,
       signal,
+      project: options.project,
       image: image.path,
       imageId: image.id,
       diskMB: image.diskMB,

@@ -1,0 +1,39 @@
+import type { Requirement } from '../requirements.ts';
+
+const source = 'docs/vm.md, What holds it';
+
+/** Cards in a VM of their project. */
+export const vmRequirements: readonly Requirement[] = [
+  {
+    id: 'VM-01',
+    text: 'A card runs in bubblewrap inside the VM, on another kernel, and its result comes back by content.',
+    source,
+  },
+  {
+    id: 'VM-02',
+    text: 'The VM has no network device and no folder of this machine, and QEMU runs in a sandbox of its own.',
+    source,
+  },
+  {
+    id: 'VM-03',
+    text: 'KVM is used only where a VM has booted with it; that its device can be opened proves nothing.',
+    source,
+  },
+  { id: 'VM-04', text: 'Each project has a VM of its own.', source },
+  {
+    id: 'VM-05',
+    text: 'VMs that start from one stored VM share neither random numbers nor the time.',
+    source,
+  },
+  {
+    id: 'VM-06',
+    text: 'A VM outlives the engine that started it, and the next engine finds it and its results.',
+    source,
+  },
+  { id: 'VM-07', text: 'Cancelling ends the card in the VM; the VM goes on.', source },
+  {
+    id: 'VM-08',
+    text: 'What a VM has not (a network, folders of this machine, more memory) is refused in words.',
+    source,
+  },
+];

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { qemuArguments } from '../../../../language-server/src/runners/vm/qemuArguments.ts';
+import { sealedQemu } from '../../../../language-server/src/runners/vm/sealedQemu.ts';
+
+const files = {
+  kernel: '/image/kernel',
+  initrd: '/image/initrd',
+  root: '/image/root.ext4',
+  disk: 'disk.qcow2',
+  diskFormat: 'qcow2',
+  control: 'control',
+  bulk: 'bulk',
+  monitor: 'monitor',
+  console: 'console.log',
+} as const;
+
+describe('the argument list of a VM', () => {
+  const shape = { accelerator: 'tcg', memoryMB: 1024, processors: 2 } as const;
+
+  it('[VM-02] has no network device, no shared folder, and a root that is not written', () => {
+    const args = qemuArguments(shape, files, { kind: 'boot' });
+    assert.equal(args[args.indexOf('-nic') + 1], 'none');
+    assert.ok(args.includes('-nodefaults'));
+    const text = args.join(' ');
+    assert.match(text, /id=root,file=\/image\/root\.ext4,format=raw,if=none,readonly=on/);
+    assert.doesNotMatch(text, /netdev|virtfs|fsdev|vhost|usb|vnc|hostfwd/);
+    assert.match(text, /-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny/);
+  });
+
+  it('tells the kernel the clock’s speed only where instructions are translated', () => {
+    const tcg = qemuArguments(shape, files, { kind: 'boot' }).join(' ');
+    const kvm = qemuArguments({ ...shape, accelerator: 'kvm' }, files, { kind: 'boot' }).join(' ');
+    assert.match(tcg, /accel=tcg,pit=on .*tsc_early_khz/);
+    assert.match(kvm, /accel=kvm -cpu host/);
+    assert.doesNotMatch(kvm, /tsc_early_khz|mitigations=off/);
+  });
+
+  it('starts from a stored VM by a descriptor that is already open', () => {
+    const args = qemuArguments(shape, files, { kind: 'stored', descriptor: 3 });
+    assert.equal(args[args.indexOf('-incoming') + 1], 'fd:3');
+  });
+
+  it('a comma in a path does not end it', () => {
+    const args = qemuArguments(shape, { ...files, disk: 'a,readonly=on.qcow2' }, { kind: 'boot' });
+    assert.ok(args.some((each) => each.includes('file=a,,readonly=on.qcow2,format=qcow2')));
+  });
+
+  it('[VM-02] runs QEMU in a sandbox of its own, with the device of KVM only where it is used', () => {
+    const around = { program: 'qemu', args: ['-M', 'x'], image: '/i', machine: '/m', links: [] } as const;
+    const tcg = sealedQemu({ ...around, accelerator: 'tcg' });
+    assert.ok(tcg.includes('--unshare-all'));
+    assert.match(tcg.join(' '), /--ro-bind \/i \/image --bind \/m \/machine/);
+    assert.doesNotMatch(tcg.join(' '), /dev-bind|--share-net/);
+    assert.match(sealedQemu({ ...around, accelerator: 'kvm' }).join(' '), /--dev-bind \/dev\/kvm \/dev\/kvm/);
+  });
+});
