@@ -65,7 +65,7 @@ async function unlockRow(folder: string): Promise<BenchRow> {
     },
   };
   // The fastest of each: what else the machine does falls on half a second of memory traffic more than on anything.
-  const rounds = [];
+  const rounds: Record<keyof typeof works, number>[] = [];
   for (let round = 0; round < 11; round++) rounds.push(await measureInTurns(1, works));
   const fastest = (name: keyof typeof works) => Math.min(...rounds.map((times) => times[name]));
   const name = `unlock with ${few} items, the fastest of 11; peer one scrypt of N=2^17, r=8, p=1`;

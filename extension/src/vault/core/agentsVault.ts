@@ -71,8 +71,15 @@ export async function recoverAgentsVault(
   recoveryKey: string,
   deviceKey: Secret,
 ): Promise<AgentsResult> {
+  const result = await openAgentsVaultByRecovery(options, recoveryKey);
+  if (result.state === 'open') await result.vault.renewKeys(deviceKey, recoveryKey);
+  return result;
+}
+
+/** Opens with the recovery key and changes nothing: where there is no device key, as at a terminal. */
+export function openAgentsVaultByRecovery(options: OpenOptions, recoveryKey: string): Promise<AgentsResult> {
   const { derive = derivePasswordKey } = options;
-  const result = await openVault(options, {
+  return openVault(options, {
     kind: 'agents',
     create: (made) => new AgentsVault(made),
     unlock: async ({ id, slots }) => {
@@ -84,8 +91,6 @@ export async function recoverAgentsVault(
       return key ?? { state: 'wrong-secret-key' };
     },
   });
-  if (result.state === 'open') await result.vault.renewKeys(deviceKey, recoveryKey);
-  return result;
 }
 
 function keysOf(deviceKey: Secret, secretKey: string) {

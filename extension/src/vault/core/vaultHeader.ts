@@ -84,7 +84,7 @@ export function headerText(header: VaultHeader, mac: Buffer, signature: Buffer):
 export function parseHeader(bytes: Buffer): UncheckedHeader | HeaderProblem {
   if (bytes.length > headerLimitBytes) return { problem: 'malformed' };
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     const value = record(JSON.parse(text));
     const version = value['version'];
     if (value['format'] !== format) return { problem: 'malformed' };
