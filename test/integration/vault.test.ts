@@ -1,31 +1,106 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PersonBrowser } from '../support/personBrowser.ts';
+import { chatCompletionsFormat } from '../support/providers/chatCompletions.ts';
+import { ScriptedModel } from '../support/scriptedModel.ts';
 import { useWindow } from '../support/useWindow.ts';
 import { VaultWindow } from '../support/vaultWindow.ts';
+import { WorkbenchWindow } from '../support/workbenchWindow.ts';
+
+const token = `tok-${randomBytes(12).toString('hex')}`;
+const password = `pw/${randomBytes(9).toString('hex')}"<&`;
+const passphrase = 'correct horse battery staple';
+const shared = mkdtempSync(join(tmpdir(), 'sallyport-backup-'));
+const backup = join(shared, 'agents.vault');
+const artifacts = join(import.meta.dirname, '../artifacts/vscode');
+
+/** How a value could stand in a file or a page. */
+const spellings = [token, password].flatMap((value) => [
+  value,
+  JSON.stringify(value).slice(1, -1),
+  encodeURIComponent(value),
+  Buffer.from(value).toString('base64'),
+  Buffer.from(value).toString('hex'),
+]);
+
+/** The files below a folder that hold one of the values. */
+function filesWithValues(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => {
+      try {
+        const text = readFileSync(path, 'latin1');
+        return spellings.some((each) => text.includes(each));
+      } catch {
+        // Gone meanwhile: lock files and sockets come and go.
+        return false;
+      }
+    });
+}
+
+after(() => rmSync(shared, { recursive: true, force: true }));
 
 describe('the vault', () => {
   const used = useWindow('tiny', { isInstalled: true });
-  const token = `tok-${randomBytes(12).toString('hex')}`;
-  const password = `pw/${randomBytes(9).toString('hex')}"<&`;
+  const model = new ScriptedModel(chatCompletionsFormat);
+  const seen: IncomingMessage['headers'][] = [];
+  const origin = createServer((request, response) => {
+    seen.push(request.headers);
+    response.end(`hello; you sent ${request.headers.authorization ?? 'nothing'}\n`);
+  });
+  let host = '';
   let vault: VaultWindow;
   let browser: PersonBrowser;
 
+  /** A card of the open project. */
+  function addCard(id: string, manifest: object, script: string): void {
+    const card = join(used().folder, 'cards', id);
+    mkdirSync(card, { recursive: true });
+    writeFileSync(join(card, 'main.sh'), script);
+    const whole = { version: 1, runtime: 'shell', entry: 'main.sh', ...manifest };
+    writeFileSync(join(card, '_card.json'), JSON.stringify(whole, null, 2));
+  }
+
+  async function assertNowhere(): Promise<void> {
+    for (const each of spellings) assert.equal(await vault.occurrences(each), 0, each);
+    const { window, folder } = used();
+    assert.deepEqual(filesWithValues(window.server.dataDir), []);
+    assert.deepEqual(filesWithValues(folder), []);
+    assert.ok(!spellings.some((each) => window.server.log().includes(each) || window.log().includes(each)));
+  }
+
   before(async function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
+    await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
+    host = `127.0.0.1:${(origin.address() as AddressInfo).port}`;
     vault = new VaultWindow(used().window);
     browser = new PersonBrowser(used().window.page.context());
     await used().window.openSideBar();
+    await used()
+      .window.row('Cards', /^Hello/)
+      .first()
+      .waitFor({ timeout: 60_000 });
     await vault.show();
+  });
+  after(async () => {
+    origin.closeAllConnections();
+    origin.close();
+    await model.server.stop();
   });
 
   it('[VAULTUI-01] is created with a recovery key that is shown once, and takes a token', async () => {
+    const { window } = used();
     await vault.row(/^Agents’ vault, not created yet/).waitFor();
-    await used().window.screenshot('vault-empty');
-    await used().window.palette('Sallyport: Add to the Vault');
+    await window.palette('Sallyport: Add to the Vault');
     const kit = await vault.dialog(/recovery key of the agents’ vault/);
     assert.match(await kit.innerText(), /SP1-[2-9A-Z]{6}(-[2-9A-Z]{5}){6}/);
-    await used().window.screenshot('vault-kit');
+    await window.screenshot('vault-kit');
     await vault.press('I Have It on Paper');
     await vault.line('token').click();
     await vault.enter(/Title, as it is listed/, 'Build API');
@@ -33,16 +108,23 @@ describe('the vault', () => {
     await vault.line('Hosts').click();
     await vault.enter(/Hosts that a value may be sent to/, 'API.example.org');
     await vault.quick.getByText(/is no host as a request names it/).waitFor();
-    await vault.enter(/Hosts that a value may be sent to/, '127.0.0.1:1234');
-    await used().window.screenshot('vault-form');
+    await vault.enter(/Hosts that a value may be sent to/, host);
+    await window.screenshot('vault-form');
     await vault.line(/^Save/).click();
-    await used().window.notification(/“Build API” is sealed in the vault/);
     await vault.row(/^Build API, token/).waitFor();
+    await vault.clearNotifications();
   });
 
-  it('[VAULTUI-01] takes a database with a password, typed hidden', async () => {
-    await vault.clearNotifications();
-    await used().window.palette('Sallyport: Add to the Vault');
+  it('[VAULTUI-01] [VAULTUI-04] takes a database password into the personal vault, which a password and a Secret Key open', async () => {
+    const { window } = used();
+    await vault.row(/^Create it with a password/).click();
+    await vault.enter(/Password of the personal vault/, 'my own pass phrase');
+    await vault.enter(/The same once more/, 'my own pass phrase');
+    await vault.dialog(/Secret Key of your personal vault/);
+    await vault.press('I Have It on Paper');
+    await vault.row(/^Personal vault, 0 items/).waitFor();
+    await window.page.locator('[id*="sallyport.vault"]').getByText('Personal vault open').waitFor();
+    await vault.row(/^Add an item/).click();
     await vault.line('database').click();
     await vault.enter(/Title, as it is listed/, 'Orders');
     await vault.enter(/Value of “host”/, 'db.example.org');
@@ -51,10 +133,11 @@ describe('the vault', () => {
     await vault.quick.locator('input.input[type=password]').waitFor();
     await vault.enter(/Value of “password”/, password);
     await vault.line(/^Save/).click();
-    await vault.row(/^Orders, database/).waitFor();
     await vault.row(/^Orders, database/).click();
     await vault.row(/^password, secret · sealed/).waitFor();
-    await used().window.screenshot('vault-listed');
+    await vault.clearNotifications();
+    await window.screenshot('vault-listed');
+    await assertNowhere();
   });
 
   it('[VAULTUI-02] shows one value after a passkey, for its own act, and hides it again', async () => {
@@ -62,16 +145,155 @@ describe('the vault', () => {
     await vault.row(/^password, secret/).click();
     await vault.line('Passkey').click();
     const making = await browser.opened(() => vault.enter(/Name of the passkey/, 'My laptop'));
-    await making.screenshot({ path: 'test/artifacts/vscode/presence-create.png' });
+    await making.screenshot({ path: join(artifacts, 'presence-create.png') });
     const asking = await browser.opened(() => browser.confirm(making));
-    await asking.screenshot({ path: 'test/artifacts/vscode/presence-ask.png' });
+    await asking.screenshot({ path: join(artifacts, 'presence-ask.png') });
     const said = await browser.confirm(asking);
-    assert.match(said, /Show or copy the field “password” of “Orders” \(agents’ vault\), version 1/);
-    const box = vault.quick.locator('input.input');
+    assert.match(said, /Show or copy the field “password” of “Orders” \(personal vault\), version 1/);
+    const box = vault.quick.locator('input.input').first();
     await window.until('the value', async () => (await box.inputValue()) === password);
     await vault.quick.getByText(/Hides itself in \d+ s/).waitFor();
     await window.screenshot('vault-revealed');
-    await vault.quick.waitFor({ state: 'hidden', timeout: 40_000 });
-    assert.equal(await vault.occurrences(password), 0);
+    await vault.quick.waitFor({ state: 'hidden', timeout: 45_000 });
+    await assertNowhere();
+  });
+
+  it('[VAULTUI-05] grants the token to one card for one host: the card sends it and never has it', async () => {
+    const { window } = used();
+    addCard(
+      'fetch',
+      {
+        title: 'Fetch',
+        outputs: { answer: { type: 'text' } },
+        permissions: {
+          network: [host],
+          vault: [
+            {
+              item: 'build-api',
+              field: 'value',
+              use: { type: 'header', hosts: [host], name: 'authorization', prefix: 'Bearer ' },
+            },
+          ],
+        },
+        view: { output: 'answer' },
+      },
+      `env\ncurl -sS http://${host}/ | tee "$SALLYPORT_OUTPUTS/answer"\n`,
+    );
+    await window.row('Cards', /^Fetch.*blocked/).waitFor();
+    await window.palette('Sallyport: Review Permissions');
+    await vault.line(/in the header authorization of requests/).click();
+    await vault.line(/^Reach 127\.0\.0\.1/).click();
+    await window.screenshot('vault-permissions');
+    await window.page.keyboard.press('Enter');
+    await window.row('Cards', /^Fetch.*not run/).waitFor();
+    await window.row('Cards', /^Fetch/).click();
+    await window.palette('Sallyport: Run Card');
+    await window.row('Cards', /^Fetch.*done/).waitFor({ timeout: 60_000 });
+    assert.deepEqual(
+      seen.map(({ authorization }) => authorization),
+      [`Bearer ${token}`],
+    );
+    await assertNowhere();
+    await vault.clearNotifications();
+    await window.palette('Sallyport: Uses of Vault Values');
+    await window.page
+      .getByText(/The card fetch +build-api/)
+      .first()
+      .waitFor();
+    await window.palette('View: Close All Editors');
+  });
+
+  it('[VAULTUI-06] lets what an agent asks for wait, and takes the answer with a passkey', async () => {
+    const { window } = used();
+    addCard(
+      'report',
+      {
+        title: 'Report',
+        outputs: { answer: { type: 'text' } },
+        permissions: { vault: [{ item: 'orders', field: 'password', env: 'DB_PASSWORD' }] },
+      },
+      'test -n "$DB_PASSWORD" && echo "$DB_PASSWORD" | tee "$SALLYPORT_OUTPUTS/answer"\n',
+    );
+    await window.row('Cards', /^Report/).waitFor();
+    const bench = new WorkbenchWindow(window);
+    const address = await model.server.start('/v1');
+    await window.pane('Workbench').locator('.pane-header').click();
+    const page = await bench.page('.empty-view');
+    await page.getByRole('button', { name: 'Connect a Model' }).click();
+    await bench.line('OpenAI-compatible API').click();
+    await bench.enter(/Base address/, address);
+    await bench.enter(/Key for http:/, 'sk-a-key-of-the-scripted-model');
+    await window.notification(/is connected and offers one model/);
+    await vault.clearNotifications();
+    const args = { card: 'report', item: 'orders', field: 'password', reason: 'To read the orders' };
+    model.will({ calls: [{ name: 'vault_ask', args }] }, { text: ['I have asked for it.'] });
+    await bench.send('Let the report read the orders');
+    await (await bench.page()).getByText('I have asked for it.').waitFor();
+    assert.ok(!spellings.some((each) => JSON.stringify(model.server.seen).includes(each)));
+    const asks = await window.notification(/Somebody asks for a value of the vault/);
+    await asks.getByRole('button', { name: 'Review' }).click();
+    await vault.line('It says: To read the orders').waitFor();
+    await window.screenshot('vault-request');
+    const asking = await browser.opened(() => vault.line('Allow for an hour').click());
+    const said = await browser.confirm(asking);
+    assert.match(
+      said,
+      /Allow: The card report uses “password” of “Orders” in its environment, as DB_PASSWORD/,
+    );
+    await window.notification(/^Granted: The card report/);
+    await vault.clearNotifications();
+    await assertNowhere();
+  });
+
+  it('[VAULTUI-08] seals a backup to a passphrase', async () => {
+    const { window } = used();
+    await window.palette('Sallyport: Back Up a Vault');
+    await vault.line('Agents’ vault').click();
+    await vault.path(backup);
+    await vault.enter(/Passphrase of the backup/, passphrase);
+    await vault.enter(/The same once more/, passphrase);
+    await window.notification(/The vault is sealed in agents\.vault/);
+    assert.deepEqual(filesWithValues(shared), []);
+    await vault.clearNotifications();
+  });
+
+  it('looks right in light, dark and high contrast', async () => {
+    const { window } = used();
+    await vault.show();
+    for (const theme of ['Dark Modern', 'Light Modern', 'Dark High Contrast']) {
+      await vault.theme(theme);
+      await window.screenshot(`vault-${theme.toLowerCase().replaceAll(' ', '-')}`);
+    }
+  });
+
+  it('[VAULTUI-04] locks both vaults on a command', async () => {
+    await used().window.palette('Sallyport: Lock the Vaults');
+    await vault.row(/^Personal vault, locked/).waitFor();
+    await vault.row(/^Agents’ vault, locked/).waitFor();
+  });
+});
+
+describe('the vault on another machine', () => {
+  const used = useWindow('tiny', { isInstalled: true });
+
+  it('[VAULTUI-08] shows what is in a backup before it is restored', async function () {
+    this.timeout(200_000);
+    const { window } = used();
+    const vault = new VaultWindow(window);
+    await window.openSideBar();
+    await vault.show();
+    await vault.row(/^Restore a backup/).click();
+    await vault.path(backup);
+    await vault.enter(/Passphrase of agents\.vault/, 'not the passphrase');
+    await vault.quick.getByText(/is not the passphrase of this backup/).waitFor();
+    await vault.enter(/Passphrase of agents\.vault/, passphrase);
+    await vault.line('Build API').waitFor();
+    await window.screenshot('vault-restore');
+    await vault.row(/^Agents’ vault, not created yet/).waitFor();
+    await vault.line('Restore this backup').click();
+    await vault.dialog(/recovery key of the agents’ vault/);
+    await vault.press('I Have It on Paper');
+    await vault.row(/^Build API, token/).waitFor();
+    assert.deepEqual(filesWithValues(window.server.dataDir), []);
   });
 });

@@ -14,15 +14,41 @@ export class VaultWindow {
     return this.window.page.locator('.quick-input-widget');
   }
 
-  /** Opens the view, which is collapsed at first. */
+  /** Opens the view, which is collapsed at first, and gives it room. */
   async show(): Promise<void> {
-    await this.window.palette('Sallyport: Focus on Vault View');
-    // The other views leave it little room.
-    for (const name of ['Workbench', 'Runs']) {
-      const header = this.window.pane(name).locator('.pane-header');
-      if ((await header.getAttribute('aria-expanded')) === 'true') await header.click();
-    }
-    await this.row(/^Personal vault/).waitFor();
+    await this.window.pane('Vault').locator('.pane-header').waitFor();
+    await this.window.until('the Vault view', async () => {
+      for (const [name, isWanted] of [
+        ['Workbench', false],
+        ['Runs', false],
+        ['Vault', true],
+      ] as const) {
+        const header = this.window.pane(name).locator('.pane-header');
+        if (((await header.getAttribute('aria-expanded')) === 'true') !== isWanted) await header.click();
+      }
+      return this.row(/^Personal vault/).isVisible();
+    });
+  }
+
+  /** Answers VS Code's box for a file's path. */
+  async path(path: string): Promise<void> {
+    const input = this.quick.locator('input.input').first();
+    await this.window.until('the box for a path', async () => (await input.inputValue()).startsWith('/'));
+    await input.fill(path);
+    await this.window.page.keyboard.press('Enter');
+  }
+
+  /** Chooses a colour theme by its name. */
+  async theme(name: string): Promise<void> {
+    await this.window.palette('Preferences: Color Theme');
+    await this.quick
+      .getByText(/Select Color Theme/)
+      .waitFor()
+      .catch(() => undefined);
+    await this.quick.locator('input.input').first().fill(name);
+    await this.line(name).waitFor();
+    await this.window.page.keyboard.press('Enter');
+    await this.quick.waitFor({ state: 'hidden' });
   }
 
   async clearNotifications(): Promise<void> {
