@@ -135,6 +135,12 @@ export class RunnerClient {
   }
 }
 
+/** What running cards in a place takes: the runner's own client, or one of a runner elsewhere. */
+export type CardClient = Pick<
+  RunnerClient,
+  'hello' | 'pid' | 'isRunning' | 'complaints' | 'strays' | 'run' | 'cancel' | 'close'
+>;
+
 /** The bundle where it was built from the sources as they are, else the sources themselves. */
 export function runnerProgram(): string {
   const bundle = path.join(root, 'dist/remote-agent.cjs');

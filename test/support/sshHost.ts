@@ -143,12 +143,17 @@ export class SshHost {
     this.said = '';
   }
 
-  /** Ends the runner that serves this host's home, as its machine's end would. */
-  killRunner(signal: NodeJS.Signals = 'SIGKILL'): number {
-    const pids = readdirSync('/proc').flatMap((name) => {
+  /** The runner that serves this host's home. */
+  runnerPids(): number[] {
+    return readdirSync('/proc').flatMap((name) => {
       const command = commandOf(Number(name));
       return command.includes(' serve ') && command.includes(this.home) ? [Number(name)] : [];
     });
+  }
+
+  /** Ends the runner that serves this host's home, as its machine's end would. */
+  killRunner(signal: NodeJS.Signals = 'SIGKILL'): number {
+    const pids = this.runnerPids();
     for (const pid of pids) process.kill(pid, signal);
     return pids.length;
   }

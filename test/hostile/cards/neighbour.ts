@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { defaultCardLimits } from '../../../protocol/src/limits.ts';
 import { putTree, readFolder } from '../../support/blobs.ts';
-import type { RunnerClient } from '../../support/runnerClient.ts';
+import type { CardClient } from '../../support/runnerClient.ts';
 import { fixtures } from './attack.ts';
 import type { Lures } from './lures.ts';
 
@@ -50,7 +50,7 @@ export async function startNeighbour(python: string, lures: Lures, folder: strin
 
 /** Starts it as a job of the same runner. `end` cancels it and waits for its answer. */
 export async function startSealedNeighbour(
-  client: RunnerClient,
+  client: CardClient,
   lures: Lures,
   blobs: string,
 ): Promise<{ end(): Promise<void> }> {

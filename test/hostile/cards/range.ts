@@ -5,7 +5,7 @@ import { chmod, mkdir, mkdtemp, readdir, realpath, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { RunnerClient } from '../../support/runnerClient.ts';
+import { RunnerClient, type CardClient } from '../../support/runnerClient.ts';
 import type { Attack } from './attack.ts';
 import { layOutLures, type EnginePlaces, type Lures } from './lures.ts';
 import { startOpenProxy } from './openProxy.ts';
@@ -14,7 +14,7 @@ import { runSealed, type SealedReport } from './sealedRun.ts';
 
 /** A place to attack a runner in: an engine's folders, a runner, and as many lures as there are attacks. */
 export interface Range {
-  readonly client: RunnerClient;
+  readonly client: CardClient;
   readonly engine: EnginePlaces;
   sealed(attack: Attack): Promise<SealedReport>;
   plain(attack: Attack): Promise<PlainReport>;
@@ -32,6 +32,8 @@ export interface RangeOptions {
   /** Put before the runner: a program that prepares the place in which it then runs. */
   readonly wrapper?: readonly string[];
   readonly environment?: NodeJS.ProcessEnv;
+  /** A client of a runner elsewhere, in place of one that the range starts. */
+  readonly connect?: (engine: EnginePlaces) => Promise<CardClient>;
 }
 
 export async function openRange(options: RangeOptions = {}): Promise<Range> {
@@ -54,7 +56,8 @@ export async function openRange(options: RangeOptions = {}): Promise<Range> {
   ]);
   const start = (wrapper: readonly string[] = []) =>
     RunnerClient.start({ ...engine, maxJobs: 2 * atOnce, environment, descriptors, wrapper });
-  const client = await start(options.wrapper).catch(async (error: unknown) => {
+  const connected: Promise<CardClient> = options.connect ? options.connect(engine) : start(options.wrapper);
+  const client = await connected.catch(async (error: unknown) => {
     closeSync(secretFile);
     await removeAll(root);
     throw error;

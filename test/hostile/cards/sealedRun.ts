@@ -5,7 +5,7 @@ import { tree } from '../../../protocol/src/artifacts.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { blobPath, type JobOutcome, type JobSpec } from '../../../protocol/src/runner.ts';
 import { damagedBlobs } from '../../support/blobs.ts';
-import type { JobReport, RunnerClient } from '../../support/runnerClient.ts';
+import type { CardClient, JobReport } from '../../support/runnerClient.ts';
 import { fillIn, type Attack } from './attack.ts';
 import { commonEvidence, routesIn, type Evidence } from './evidence.ts';
 import { jobOf } from './jobs.ts';
@@ -25,7 +25,7 @@ export interface SealedReport {
 export async function runSealed(
   attack: Attack,
   lures: Lures,
-  client: RunnerClient,
+  client: CardClient,
   engine: EnginePlaces,
 ): Promise<SealedReport> {
   const neighbour = attack.neighbour ? await startSealedNeighbour(client, lures, engine.blobs) : undefined;
@@ -59,7 +59,7 @@ export async function runSealed(
 async function runOnce(
   attack: Attack,
   job: JobSpec,
-  client: RunnerClient,
+  client: CardClient,
 ): Promise<{ report: JobReport | undefined; outcome: JobOutcome; log: string }> {
   let cancelled: Promise<boolean> | undefined;
   try {
@@ -85,7 +85,7 @@ async function runOnce(
 function evidenceOfJob(
   attack: Attack,
   report: JobReport | undefined,
-  client: RunnerClient,
+  client: CardClient,
   lures: Lures,
 ): Evidence[] {
   const found: Evidence[] = [];
