@@ -495,9 +495,11 @@ describe('a hostile plugin with every permission', () => {
       tell('plugin/waiting', { seq: 1e9 }); tell('plugin/log', { level: 'info', text: 'early' }); tell('engine/exit', {});
       parentPort.postMessage({ jsonrpc: '2.0', id: 7, method: 'plugin/load', params: {} });
       tell('worker/ready', {});
-      parentPort.on('message', ({ id, method }) => {
+      let call;
+      parentPort.on('message', ({ id, method, params }) => {
+        if (method === 'host/answer' && params.id === -1) parentPort.postMessage({ jsonrpc: '2.0', id: call, result: { kind: 'ok', output: '{' } });
         if (method === 'plugin/load') { generate(2); parentPort.postMessage({ jsonrpc: '2.0', id, result: { problem: null } }); }
-        if (method === 'plugin/call') { generate(-1); generate('x'); parentPort.postMessage({ jsonrpc: '2.0', id, result: { kind: 'ok', output: '{' } }); }
+        if (method === 'plugin/call') { call = id; generate('x'); generate(-1); }
       });`,
     );
     open({ script: lying });
