@@ -17,6 +17,10 @@ const packages = {
   git: { program: '/usr/bin/git', why: 'is used by the tests' },
   'openssh-server': { program: '/usr/sbin/sshd', why: 'is the host of the tests over SSH' },
   'openssh-client': { program: '/usr/bin/ssh', why: 'reads SSH configurations' },
+  iptables: {
+    program: '/usr/sbin/iptables',
+    why: 'loses packets for the tests where the kernel has no netem',
+  },
   iproute2: { program: '/usr/sbin/tc', why: 'makes slow and lossy networks for the tests' },
   curl: { program: '/usr/bin/curl', why: 'is run sealed by the tests' },
 };

@@ -35,6 +35,7 @@ ensureSystemPackages([
   'openssh-server',
   'openssh-client',
   'iproute2',
+  'iptables',
 ]);
 
 const results = [];
