@@ -211,7 +211,13 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
       release: async (card, root, jobId, signal) => {
         if (card.vault.length === 0) return [];
         const place = card.place === localPlace ? runner : places.get(card.place);
-        return releaseValues(card, root, jobId, (await place.ready()).vaultKey, signal);
+        return releaseValues(
+          card,
+          root,
+          jobId,
+          (await place.ready({ project: projectKey(root) })).vaultKey,
+          signal,
+        );
       },
       store,
       blobs,

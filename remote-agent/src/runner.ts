@@ -20,7 +20,7 @@ import { Places } from './places.ts';
 import { createRunnerFolder, rootScratch, sweepRunnerFolders, type RunnerFolder } from './runnerFolder.ts';
 import { Turnstile } from './turnstile.ts';
 import { openJobValues } from './vault/jobValues.ts';
-import { createRecipientKey } from './vault/openValue.ts';
+import { createRecipientKey, type RecipientKey } from './vault/openValue.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** Where events go: the engine's side of the channel. */
@@ -42,6 +42,8 @@ export interface RunnerOptions {
   /** Probes this machine; called at the start and whenever somebody asks anew. */
   readonly probe: (folder: RunnerFolder, interpreters: Interpreters) => Promise<Probed>;
   readonly openCgroup: () => CgroupRoot | undefined;
+  /** Names this start where one process is started more than once, as in a stored VM. */
+  readonly start?: () => string;
   /** For diagnostics: never contents of a job. */
   readonly onProblem: (doing: string, error: unknown) => void;
 }
@@ -82,7 +84,7 @@ export class Runner {
   readonly #jobs = new Map<string, AbortController>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #watchdog = new Watchdog();
-  readonly #vaultKey = createRecipientKey();
+  #recipient: { readonly start: string; readonly key: RecipientKey } | undefined;
   #cgroup: CgroupRoot | undefined;
   #session: Session | undefined;
   #isGreeted = false;
@@ -98,6 +100,13 @@ export class Runner {
     await this.#session?.found.places?.dispose();
     this.#session?.folder.remove();
     this.#session = undefined;
+  }
+
+  /** What vault values are sealed to: a key for each start, also of a VM that was stored with this runner in it. */
+  get vaultKey(): RecipientKey {
+    const start = this.#options.start?.() ?? '';
+    if (this.#recipient?.start !== start) this.#recipient = { start, key: createRecipientKey() };
+    return this.#recipient.key;
   }
 
   async #hello(hello: Hello): Promise<Awaited<ReturnType<Handlers['runner/hello']>>> {
@@ -123,7 +132,7 @@ export class Runner {
       node: environment.nodeVersion,
       isolation: found.report,
       interpreters: Object.values(found.interpreters),
-      vaultKey: this.#vaultKey.publicKey,
+      vaultKey: this.vaultKey.publicKey,
     };
   }
 
@@ -215,7 +224,7 @@ export class Runner {
       cgroup: this.#cgroup,
       flow,
       now,
-      values: (job) => openJobValues(this.#vaultKey, job.jobId, job.vault ?? []),
+      values: (job) => openJobValues(this.vaultKey, job.jobId, job.vault ?? []),
       open: (job, values) => places.open(job, values),
     };
   }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -12,13 +13,14 @@ import {
   guestOpeningBytes,
   guestPorts,
   guestReadyLine,
+  type GuestOpening,
   type GuestPort,
 } from '../../../protocol/src/vmGuest.ts';
 import type { RunnerOptions } from '../runner.ts';
 import { connectRunner } from '../served/connect.ts';
 import { serve } from '../served/serve.ts';
 import { openPortFile, Port } from './portStream.ts';
-import { createSeeder, seederSource } from './seeder.ts';
+import { createSeeder, seederSource, type Seeder } from './seeder.ts';
 
 /** The folder that the guest's runner serves: the VM's disk. */
 export const guestHome = '/var/lib/sallyport';
@@ -49,7 +51,7 @@ export async function runGuest(
       // Before anything else happens: until here this VM is the twin of every other one from the same store.
       const isSameStart =
         opening.instance === instance && Math.abs(Date.now() - opening.epochMs) < clockSlackMs;
-      if (!isSameStart) await seeder.seed(opening.epochMs, opening.entropy);
+      if (!isSameStart) await setApart(seeder, opening);
       instance = opening.instance;
       return guestAnswer(opening.token);
     };
@@ -89,6 +91,19 @@ export async function runGuest(
   }
   switchOff();
 }
+
+/**
+ * Gives kernel and this process randomness of their own. OpenSSL's generators reseed themselves from the kernel's when
+ * the time of their last seed is long ago or still to come, so the clock is moved there and back.
+ */
+async function setApart(seeder: Seeder, { epochMs, entropy }: GuestOpening): Promise<void> {
+  for (const at of [epochMs + dayMs, epochMs]) {
+    await seeder.seed(at, entropy);
+    randomBytes(16);
+  }
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
 
 function parseOpening(line: string) {
   try {

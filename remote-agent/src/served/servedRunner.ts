@@ -56,6 +56,7 @@ export class ServedRunner {
     this.store = createBlobStore(home.blobs);
     const started = new Runner({
       ...runner,
+      start: options.instance,
       flow: neverCongested,
       events: {
         starting: (jobId) => this.jobs.starting(jobId),
@@ -85,7 +86,8 @@ export class ServedRunner {
   /** What it says of itself and of the machine; settles after the first probe. */
   async greeting(): Promise<Hello> {
     const hello = await this.#greeting;
-    return { ...hello, isolation: this.#report ?? hello.isolation };
+    const { publicKey: vaultKey } = this.#runner.vaultKey;
+    return { ...hello, vaultKey, isolation: this.#report ?? hello.isolation };
   }
 
   async probe(): Promise<IsolationReport> {

@@ -117,6 +117,12 @@ describe('cards in a VM', function () {
     const [random2, date2 = '', uuid2] = two.stdout.trim().split('\n');
     assert.notEqual(random1, random2);
     assert.notEqual(uuid1, uuid2);
+    // Nor does the runner itself, which was running when the VM was stored.
+    const keys = new Set<string>();
+    for (const project of ['one', 'two']) {
+      keys.add((await vms.place.ready({ project })).vaultKey ?? assert.fail());
+    }
+    assert.equal(keys.size, 2);
     for (const date of [date1, date2]) assert.ok(Math.abs(Number(date) - Date.now() / 1000) < 120, date);
   });
 

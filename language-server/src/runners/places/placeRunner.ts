@@ -11,6 +11,8 @@ export interface PlaceInfo extends RunnerInfo {
 export interface ReadyOptions {
   /** False where nobody may be asked anything: then what needs an answer is refused. Default true. */
   readonly mayAsk?: boolean;
+  /** The project that asks: a place may have a runner for each (CardJob.project). */
+  readonly project?: string;
   readonly signal?: AbortSignal;
 }
 

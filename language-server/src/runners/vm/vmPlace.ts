@@ -43,8 +43,9 @@ export class VmPlace implements PlaceRunner {
     this.#options = options;
   }
 
-  async ready(options?: ReadyOptions): Promise<PlaceInfo> {
-    return (await this.#any()).runner.ready(options);
+  async ready(options: ReadyOptions = {}): Promise<PlaceInfo> {
+    const vm = await (options.project === undefined ? this.#any() : this.#of(options.project));
+    return vm.runner.ready(options);
   }
 
   async probe() {
