@@ -16,6 +16,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   workbench: ['workbench', 'broker'],
   vault: ['vault'],
   plugins: ['plugins'],
+  apps: ['apps'],
 };
 const names = Object.keys(groups);
 
