@@ -56,15 +56,12 @@ export const appFrame = {
 /** What the extension answers and hears from the shell of one app. Which app is known from the webview object. */
 export const appPageHost = {
   requests: {
-    /** The frame's own script, and the document to show in it. Asked again for a reload. */
-    'appPage/open': request(
+    /** The frame's own script: the frame starts with it, and proves itself closed, while the document is on its way. */
+    'appPage/frame': request(empty, z.strictObject({ app: z.string(), frameScript: z.string() })),
+    /** What to show in the frame. Asked again for a reload. */
+    'appPage/document': request(
       empty,
-      z.strictObject({
-        app: z.string(),
-        name: z.string(),
-        frameScript: z.string(),
-        document: z.instanceof(ArrayBuffer),
-      }),
+      z.strictObject({ name: z.string(), document: z.instanceof(ArrayBuffer) }),
       { timeoutMs: 150_000 },
     ),
     'appPage/call': request(

@@ -32,10 +32,10 @@ export async function openAppShell(context: BrowserContext, url: string, options
     remote: appPageView,
     ...(options.theme === undefined ? {} : { theme: options.theme }),
     requestHandlers: {
-      'appPage/open': () => {
+      'appPage/frame': () => ({ app: 'attack', frameScript }),
+      'appPage/document': () => {
         opened++;
-        const document = new TextEncoder().encode(options.html).buffer;
-        return { app: 'attack', name: 'Attack', frameScript, document };
+        return { name: 'Attack', document: new TextEncoder().encode(options.html).buffer };
       },
       'appPage/call': async ({ method, params, callId }, signal) => {
         const call = { method, params: JSON.parse(params) as unknown, callId };

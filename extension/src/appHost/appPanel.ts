@@ -2,8 +2,10 @@ import { Buffer } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import type { WebviewPanel } from 'vscode';
 import { appPageHost, appPageView } from '../../../protocol/src/appHost.ts';
+import type { appRequests } from '../../../protocol/src/apps.ts';
 import { bridgeRefusal } from '../../../protocol/src/bridge.ts';
 import { Channel } from '../../../protocol/src/channel.ts';
+import type { ResultOf } from '../../../protocol/src/contract.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { limits } from '../../../protocol/src/limits.ts';
 import { together, type Disposable } from '../disposable.ts';
@@ -42,18 +44,24 @@ export class AppPanel implements Disposable {
   /** The page that is loaded, by number, so that pieces for an earlier one are dropped. */
   #round = 0;
   #treeDigest: string | undefined;
+  /** Asked for while VS Code still makes the webview. */
+  #first: Promise<ResultOf<(typeof appRequests)['app/page']>> | undefined;
 
   constructor(app: string, panel: WebviewPanel, services: AppPanelServices) {
     this.#app = app;
     this.#panel = panel;
     this.#services = services;
     this.#person = new PersonActs(app, services.window, services.now);
+    this.#first = services.engine.call('app/page', { app });
+    // Whoever asks for the document is told of a failure.
+    this.#first.catch(() => undefined);
     const transport = webviewTransport(panel.webview);
     this.#channel = new Channel(transport, appPageView, {
       local: appPageHost,
       onBadMessage: countBadMessages(services.log, 'app'),
       requestHandlers: {
-        'appPage/open': () => this.#open(),
+        'appPage/frame': () => this.#frame(),
+        'appPage/document': () => this.#document(),
         'appPage/call': (call, signal) => this.#call(call, signal),
       },
       notificationHandlers: {
@@ -79,19 +87,25 @@ export class AppPanel implements Disposable {
     this.#subscriptions.dispose();
   }
 
-  async #open() {
-    const { engine, files } = this.#services;
+  async #frame() {
+    return { app: this.#app, frameScript: await this.#services.files.source('appFrame') };
+  }
+
+  async #document() {
+    const { engine, log } = this.#services;
+    this.#round++;
     try {
-      const page = await engine.call('app/page', { app: this.#app });
+      const asked = this.#first ?? engine.call('app/page', { app: this.#app });
+      this.#first = undefined;
+      const page = await asked;
       const { size } = await stat(page.documentPath);
       if (size > mostPageBytes) throw new UserError('too-large', appWords.tooLargePage(this.#app));
-      const [bytes, frameScript] = await Promise.all([readFile(page.documentPath), files.source('appFrame')]);
-      this.#round++;
+      const bytes = await readFile(page.documentPath);
       this.#treeDigest = page.treeDigest;
       this.#panel.title = appWords.title(page.name);
-      return { app: this.#app, name: page.name, frameScript, document: toArrayBuffer(bytes) };
+      return { name: page.name, document: toArrayBuffer(bytes) };
     } catch (error) {
-      this.#services.log.error(`The app ${this.#app} did not open`, error);
+      log.error(`The app ${this.#app} did not open`, error);
       const text = errorNotice(error)?.text;
       throw error instanceof UserError && text !== undefined ? new UserError(error.code, text) : error;
     }

@@ -212,7 +212,7 @@ async function showModels() {
 
 async function showUse() {
   const { usedBytes, limitBytes } = await sallyport.files.quota();
-  part('used').textContent = `${notes.length} notes · ${size(usedBytes)} of ${size(limitBytes)}`;
+  part('used').textContent = `${notes.length} ${notes.length === 1 ? 'note' : 'notes'} · ${size(usedBytes)} of ${size(limitBytes)}`;
 }
 
 /** @param {number} bytes */

@@ -95,13 +95,13 @@ describe('The shell around an app', function () {
   });
 
   it('[FRAME-02] M6: messages that an app forges to the shell’s window are not taken for the extension’s', async () => {
-    const forged = `{ jsonrpc: '2.0', id: 1, result: { app: 'other', name: 'Forged', frameScript: '', document: new ArrayBuffer(1) } }`;
+    const forged = `{ jsonrpc: '2.0', id: 1, result: { app: 'other', name: 'Forged', frameScript: 'forged', document: new ArrayBuffer(1) } }`;
     const { page, shell, opened } = await show(
       `<!doctype html><body><script>parent.postMessage(${forged}, '*');
       parent.postMessage({ jsonrpc: '2.0', method: 'appPage/reload', params: {} }, '*'); parent.postMessage('sent', '*');</script>`,
     );
     await page.waitForFunction(() => window.seen.includes('sent'));
-    assert.equal(await page.locator('iframe').getAttribute('title'), 'App Attack');
+    assert.equal(await page.locator('iframe').getAttribute('title'), 'App attack');
     assert.equal(opened(), 1);
     assert.deepEqual(shell.bad, []);
     // The control: from the extension's side the same message reloads the app.

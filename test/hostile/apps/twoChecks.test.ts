@@ -31,7 +31,7 @@ const never: readonly string[] = [
   'app/list',
   'app/delete',
   'bridge/call',
-  'appPage/open',
+  'appPage/document',
   'app.call',
   'plugins.call',
   'generate.video',

@@ -16,8 +16,8 @@ export interface AppViewOptions {
   readonly frameScript: string;
   /** For people and screen readers. */
   readonly title: string;
-  /** UTF-8; handed over to the frame, and empty afterwards. */
-  readonly document: ArrayBuffer;
+  /** UTF-8; handed over to the frame when it has proved itself closed, and empty afterwards. */
+  readonly document: Promise<ArrayBuffer>;
   readonly theme: () => AppTheme;
   readonly onState: (state: AppState) => void;
   readonly onCall: (call: AppCall, signal: AbortSignal, hear: (text: string) => void) => Promise<string>;
@@ -39,6 +39,7 @@ export class AppView {
   #channel: Channel<typeof appShell, typeof appFrame> | undefined;
   #state: AppState = { kind: 'opening' };
   #isAsked = false;
+  #isSent = false;
   #isPinging = false;
   #problems = 0;
 
@@ -96,11 +97,11 @@ export class AppView {
       },
       notificationHandlers: {
         'app/ready': ({ netClosed, problem }) => {
-          if (netClosed) this.#show();
+          if (netClosed) void this.#show();
           else this.#box.close('network-open', problem);
         },
         'app/shown': () => {
-          if (!this.#isAsked || this.#state.kind !== 'opening') return;
+          if (!this.#isSent || this.#state.kind !== 'opening') return;
           this.#box.settle();
           this.#enter({ kind: 'shown' });
         },
@@ -113,12 +114,16 @@ export class AppView {
   }
 
   /** Once: a frame cannot ask for its content again. */
-  #show(): void {
-    if (this.#isAsked || !this.#channel) return;
+  async #show(): Promise<void> {
+    if (this.#isAsked) return;
     this.#isAsked = true;
+    // The frame has done its part; the document may take its time.
+    this.#box.settle();
+    const document = await this.#options.document.catch(() => undefined);
+    if (!document || !this.#channel) return;
+    this.#isSent = true;
     this.#box.closeAfter(showingMs);
-    const { document, theme } = this.#options;
-    this.#channel.notify('app/show', { document, theme: theme() }, [document]);
+    this.#channel.notify('app/show', { document, theme: this.#options.theme() }, [document]);
   }
 
   /** Asks whether the frame's thread is free, and says `hung` where it is not. Never more than one question at a time. */

@@ -53,33 +53,40 @@ async function open(): Promise<void> {
   view = undefined;
   bar.setRunning(true);
   bar.say(words.app.opening);
+  const loading = channel.call('appPage/document', {});
   try {
-    const opened = await channel.call('appPage/open', {});
+    const { app, frameScript } = await channel.call('appPage/frame', {});
     if (own !== round) return;
-    host.setState({ app: opened.app });
-    bar.setName(visibleText(opened.name));
+    host.setState({ app });
     view = new AppView(body, {
-      frameScript: opened.frameScript,
-      document: opened.document,
-      title: words.app.title(visibleText(opened.name)),
+      frameScript,
+      document: loading.then(({ document: bytes }) => bytes),
+      title: words.app.title(app),
       theme: () => appThemeOf(document),
       onState: (state) => {
         if (own === round) show(state);
       },
       onCall: (call, signal, hear) => bridge.answer(call, signal, hear),
-      onProblem: (kind, text) => {
-        channel.notify('appPage/problem', { kind, text });
-        if (kind !== 'error') return;
-        hasThrown = true;
-        bar.say(words.app.threw(visibleText(text)), true);
-      },
+      onProblem: tell,
       onLeave: () => bar.focus(),
     });
+    const { name } = await loading;
+    if (own === round) bar.setName(visibleText(name));
   } catch (error) {
     if (own !== round) return;
+    view?.dispose();
+    view = undefined;
     bar.setRunning(false);
     bar.say(errorMessage(error), true);
   }
+}
+
+/** What the app threw stands in the bar; all of it goes to the log. */
+function tell(kind: 'error' | 'blocked', text: string): void {
+  channel.notify('appPage/problem', { kind, text });
+  if (kind !== 'error') return;
+  hasThrown = true;
+  bar.say(words.app.threw(visibleText(text)), true);
 }
 
 function stop(): void {
