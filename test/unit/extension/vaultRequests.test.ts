@@ -53,7 +53,10 @@ describe('A request for a vault value', () => {
           .filter(({ grant }) => grant.state === 'pending'),
       projectOf: async () => 'tiny',
       person: person as Presence,
-      notifier: { show: (notice) => notices.push(notice), showError: assert.fail },
+      notifier: {
+        show: (notice) => notices.push(notice),
+        showError: (error: unknown) => assert.fail(String(error)),
+      },
       now: () => now,
     });
   });
@@ -138,7 +141,10 @@ describe('A request for a vault value', () => {
   const parts = () => ({
     vaults: async () => [agents, personal],
     reviewer,
-    notifier: { show: (notice: Notice) => void notices.push(notice), showError: assert.fail },
+    notifier: {
+      show: (notice: Notice) => void notices.push(notice),
+      showError: (error: unknown) => assert.fail(String(error)),
+    },
     now: () => Date.now(),
   });
 

@@ -1,0 +1,43 @@
+import type { Requirement } from '../requirements.ts';
+
+const source = 'docs/vault.md, In VS Code';
+
+/** What is promised of the vault as a person meets it. */
+export const vaultInWindowRequirements: readonly Requirement[] = [
+  {
+    id: 'VAULTUI-01',
+    text: 'Names, kinds, hosts and tags are listed; no value is in the view, the page, a log or a file.',
+    source,
+  },
+  {
+    id: 'VAULTUI-02',
+    text: 'A value is shown after presence for exactly it, for twenty seconds.',
+    source,
+  },
+  {
+    id: 'VAULTUI-03',
+    text: 'Each state of a vault has words and a way out, and finding it touches no file.',
+    source,
+  },
+  {
+    id: 'VAULTUI-04',
+    text: 'The personal vault locks itself: unused, on sleep, on a command; a card keeps it open no longer.',
+    source,
+  },
+  {
+    id: 'VAULTUI-05',
+    text: 'A request for a value is answered in a native list in Sallyport’s words; the review of permissions answers too.',
+    source,
+  },
+  {
+    id: 'VAULTUI-06',
+    text: 'A grant of an item of the personal vault needs presence for exactly that grant and its limits.',
+    source,
+  },
+  { id: 'VAULTUI-07', text: 'Grants are listed and revoked; each use is one line without a value.', source },
+  {
+    id: 'VAULTUI-08',
+    text: 'What is in a backup is shown first; an older or foreign one needs presence.',
+    source,
+  },
+];
