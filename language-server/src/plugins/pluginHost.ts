@@ -61,6 +61,8 @@ const mostWaiting = 64;
 const mostStops = 3;
 const dayMs = 24 * 60 * 60 * 1000;
 const defaultIdleMs = 60_000;
+/** A plugin that fails at each call is not told of at each. */
+const noteMs = 1000;
 
 /** Runs the plugins of apps: each in a worker of its own, for a bounded time, with nothing but the host functions. */
 export interface PluginHost {
@@ -122,11 +124,14 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     }
   };
 
+  const notedAt = new Map<string, number>();
   /** Keeps what went wrong for people, where it is not what is kept. */
   const note = (app: string, plugin: string, lastError: string): void => {
     options.log(app, plugin, 'error', lastError);
     const status = states.read(app, plugin);
-    if (status.lastError === lastError) return;
+    const key = `${app}/${plugin}`;
+    if (status.lastError === lastError || Math.abs(now() - (notedAt.get(key) ?? -Infinity)) < noteMs) return;
+    notedAt.set(key, now());
     states.write(app, plugin, { ...status, lastError });
     options.onChanged(app, plugin);
   };

@@ -70,7 +70,8 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
   const { worker } = thread;
   const calls = new Set<Call>();
   const asked = new Map<number, AbortController>();
-  let askedInAll = 0;
+  /** Host functions that may still be asked for: each call under way brings some. */
+  let mayAsk = 0;
   /** What is asked begins one after the other, each in a turn of its own: the engine has other things to do in between. */
   let turn = Promise.resolve();
   let seq = 0;
@@ -110,11 +111,7 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
       refuse(id, new BridgeError('cancelled', 'No call is under way'));
       return;
     }
-    if (
-      asked.has(id) ||
-      asked.size >= pluginLimits.hostCalls ||
-      ++askedInAll > pluginLimits.hostCallsPerCall
-    ) {
+    if (asked.has(id) || asked.size >= pluginLimits.hostCalls || --mayAsk < 0) {
       refuse(id, new BridgeError('too-many', 'Too many host functions at once, or in one call'));
       return;
     }
@@ -124,6 +121,8 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
       await (turn = turn.then(nextTurn));
       controller.signal.throwIfAborted();
       const value = await use.serve(name, params, controller.signal);
+      if (value.length > pluginLimits.textLength)
+        throw new BridgeError('too-large', 'What came is larger than a plugin can take');
       asked.delete(id);
       answer(id, true, value);
     } catch (error) {
@@ -169,7 +168,7 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
     clock.end(call);
     calls.delete(call);
     if (calls.size > 0) return;
-    askedInAll = 0;
+    mayAsk = 0;
     abortAsked(new BridgeError('cancelled', 'The call is over'));
     worker.unref();
   };
@@ -205,6 +204,7 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
     const { callMs = pluginLimits.callMs, interruptMs = pluginLimits.interruptMs } = options;
     try {
       calls.add(call);
+      mayAsk += pluginLimits.hostCallsPerCall;
       worker.ref();
       seq++;
       clock.begin(call, callMs);

@@ -89,6 +89,30 @@ describe('pluginHost', function () {
     assert.equal(harness.host.state('notes', 'search').state, 'on');
   });
 
+  it('a plugin that fails at each call is told of once in a while', async () => {
+    let told = 0;
+    open({ changes: { onChanged: () => told++ } });
+    harness.install('notes/search', 'let n = 0; export function run() { throw new Error(`no ${++n}`); }');
+    for (let time = 0; time < 10; time++) await harness.outcome('notes/search');
+    assert.equal(told, 1);
+    assert.equal(harness.log.length, 10);
+    harness.clock += 1000;
+    await harness.outcome('notes/search');
+    assert.equal(told, 2);
+    assert.match(harness.host.state('notes', 'search').lastError ?? '', /no 11/);
+  });
+
+  it('[PLUG-03] what comes back and is too large is refused, not a stop', async () => {
+    open({
+      generate: () => Promise.resolve({ text: 'x'.repeat(5e6), model: 'm', stop: 'end' } as never),
+    });
+    harness.install('notes/search', {
+      source: 'export const run = (_, { generate }) => generate.text("x").catch((error) => error.code);',
+      rights: [text],
+    });
+    assert.equal(await harness.call('notes/search'), 'too-large');
+  });
+
   it('[PLUG-12] keeps its variables between calls, and a fresh worker has none', async () => {
     open().install('notes/search', 'let count = 0; export const run = () => ++count;');
     assert.equal(await harness.call('notes/search'), 1);
