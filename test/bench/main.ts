@@ -14,9 +14,10 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   gate: ['gate'],
   undo: ['undo'],
   workbench: ['workbench', 'broker'],
-  vault: ['vault'],
+  vault: ['vault', 'presence'],
   plugins: ['plugins'],
   apps: ['apps'],
+  remote: ['remote'],
 };
 const names = Object.keys(groups);
 
