@@ -19,9 +19,10 @@ export class VaultWindow {
     await this.window.pane('Vault').locator('.pane-header').waitFor();
     await this.window.until('the Vault view', async () => {
       for (const [name, isWanted] of [
+        // In this order it gets the room of the others.
+        ['Vault', true],
         ['Workbench', false],
         ['Runs', false],
-        ['Vault', true],
       ] as const) {
         const header = this.window.pane(name).locator('.pane-header');
         if (((await header.getAttribute('aria-expanded')) === 'true') !== isWanted) await header.click();
