@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
+import { ownMemory } from './ownMemory.ts';
 import { VaultError } from './vaultState.ts';
 
 /** Before the 32 bytes of a private key in PKCS #8, and of a public key in SPKI (RFC 8410). */
@@ -70,7 +71,7 @@ export function seedOfPem(pem: Uint8Array): Buffer {
   } catch {
     throw new VaultError('bad-key');
   }
-  const seed = Buffer.allocUnsafeSlow(32);
+  const seed = ownMemory(32);
   der.copy(seed, 0, der.length - 32);
   der.fill(0);
   return seed;
@@ -81,7 +82,7 @@ export function pemOfSeed(seed: Uint8Array): Buffer {
   const der = privateKeyDer(seed);
   const body = base64Bytes(der);
   der.fill(0);
-  const pem = Buffer.allocUnsafeSlow(pemBegin.length + body.length + pemEnd.length);
+  const pem = ownMemory(pemBegin.length + body.length + pemEnd.length);
   pem.write(pemBegin, 'latin1');
   body.copy(pem, pemBegin.length);
   pem.write(pemEnd, pemBegin.length + body.length, 'latin1');
@@ -109,7 +110,7 @@ function isStrongPublicKey(publicKey: Uint8Array): boolean {
 
 function privateKeyDer(seed: Uint8Array): Buffer {
   if (seed.length !== 32) throw new RangeError('A seed has 32 bytes');
-  const der = Buffer.allocUnsafeSlow(pkcs8.length + 32);
+  const der = ownMemory(pkcs8.length + 32);
   pkcs8.copy(der);
   der.set(seed, pkcs8.length);
   return der;
@@ -124,7 +125,7 @@ function lengthOf(bytes: Uint8Array): Buffer {
 /** Base64 (RFC 4648) without a string on the way, which could not be wiped. */
 function base64Bytes(bytes: Uint8Array): Buffer {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-  const out = Buffer.allocUnsafeSlow(Math.ceil(bytes.length / 3) * 4).fill('=');
+  const out = ownMemory(Math.ceil(bytes.length / 3) * 4).fill('=');
   for (let at = 0, to = 0; at < bytes.length; at += 3, to += 4) {
     const left = bytes.length - at;
     const group = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);

@@ -1,11 +1,12 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { hkdf } from './digests.ts';
 import { lengthPrefixed } from './lengthPrefixed.ts';
+import { ownMemory } from './ownMemory.ts';
 import { scryptFloor, type PasswordDerivation } from './passwordKey.ts';
 import type { Randomness } from './randomness.ts';
 import { seal, unseal, UnsealError } from './sealing.ts';
-import { parseSecretKey } from './secretKey.ts';
 import type { Secret } from './secret.ts';
+import { parseSecretKey } from './secretKey.ts';
 import type { HeaderKind, KeySlot } from './vaultHeader.ts';
 
 /** Whose slot it is: bound into every sealed key, so that a slot opens nothing in another vault. */
@@ -84,7 +85,7 @@ async function slotKey(
   derive: PasswordDerivation,
 ): Promise<Buffer> {
   const parts = await slotParts(slot, key, derive);
-  const material = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0));
+  const material = ownMemory(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) at += part.copy(material, at);
   try {
@@ -132,7 +133,7 @@ function keyIdOf(text: string): string {
 function ownCopy(secret: Secret, length?: number): Buffer {
   return secret.use((bytes) => {
     if (length !== undefined && bytes.length !== length) throw new RangeError(`The key has ${length} bytes`);
-    const own = Buffer.allocUnsafeSlow(bytes.length);
+    const own = ownMemory(bytes.length);
     bytes.copy(own);
     return own;
   });

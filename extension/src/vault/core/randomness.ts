@@ -1,6 +1,7 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
 import { sha256 } from './digests.ts';
+import { ownMemory } from './ownMemory.ts';
 import { VaultError } from './vaultState.ts';
 
 const shortest = 12;
@@ -23,7 +24,7 @@ export class Randomness {
 
   /** At least 12 bytes, in memory of their own. */
   draw(length: number): Buffer {
-    const bytes = Buffer.allocUnsafeSlow(Math.max(length, shortest));
+    const bytes = ownMemory(Math.max(length, shortest));
     this.#fill(bytes);
     this.#check(bytes);
     return bytes.subarray(0, length);

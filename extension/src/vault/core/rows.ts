@@ -3,6 +3,7 @@ import { hmac, isEqual } from './digests.ts';
 import type { ItemSummary } from './items.ts';
 import type { Keyring } from './keyring.ts';
 import { lengthPrefixed } from './lengthPrefixed.ts';
+import { ownMemory } from './ownMemory.ts';
 import type { Randomness } from './randomness.ts';
 import { seal, unseal, UnsealError } from './sealing.ts';
 import { Secret } from './secret.ts';
@@ -198,7 +199,7 @@ function valueBinding(vaultId: string, summary: ItemSummary, at: number): Buffer
 }
 
 function pad(bytes: Buffer): Buffer {
-  const padded = Buffer.allocUnsafeSlow(Math.ceil((4 + bytes.length) / bucketBytes) * bucketBytes).fill(0);
+  const padded = ownMemory(Math.ceil((4 + bytes.length) / bucketBytes) * bucketBytes);
   padded.writeUInt32BE(bytes.length);
   bytes.copy(padded, 4);
   return padded;

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { ownMemory } from './ownMemory.ts';
 
 /**
  * Bytes that are to be wiped: a value, a password or a key. They are in memory of their own, outside Node's shared pool,
@@ -17,7 +18,7 @@ export class Secret implements Disposable {
   }
 
   static copy(bytes: Uint8Array): Secret {
-    const own = Buffer.allocUnsafeSlow(bytes.length);
+    const own = ownMemory(bytes.length);
     own.set(bytes);
     return new Secret(own);
   }
@@ -25,7 +26,7 @@ export class Secret implements Disposable {
   /** UTF-8 of a text; the text itself can't be wiped. Throws a RangeError for a lone surrogate, which has no UTF-8. */
   static fromText(text: string): Secret {
     if (!text.isWellFormed()) throw new RangeError('Not a text: lone surrogate');
-    const own = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+    const own = ownMemory(Buffer.byteLength(text));
     own.write(text);
     return new Secret(own);
   }

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { TextDecoder } from 'node:util';
 import { isAcceptedCost, type ScryptCost } from './passwordKey.ts';
 
 /** `vault.json`: who may open the vault, and how far it has come. Bytes are base64, ids and digests hexadecimal. */
