@@ -182,12 +182,14 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
     const isAlone = (): boolean => [...calls].every((each) => each.isAbandoned);
     if (isAlone()) abortAsked(new BridgeError('cancelled', 'The call was cancelled'));
     const [heardThen, wasRunning, begun] = [heard, clock.isRunning, new Set(calls)];
-    setTimer(() => {
+    const decide = (): void => {
       const isStuck = wasRunning && heard === heardThen;
       if (!calls.has(call) || (!isAlone() && !isStuck)) return;
       for (const each of calls) each.isUntouched = isStuck && !begun.has(each);
       void thread.end();
-    }, abandonedMs);
+    };
+    // A turn later: what came while the engine was busy is heard first.
+    setTimer(() => setImmediate(decide), abandonedMs);
   };
 
   const toEnd = (call: Call, error: unknown): CallEnd => {
