@@ -21,7 +21,7 @@ export const pluginLimits = {
   calls: 8,
   hostCalls: 32,
   /** Host functions that one plugin asks for while it has calls under way. */
-  hostCallsPerCall: 1000,
+  hostCallsPerCall: 10_000,
   /** Characters and lines that one call logs; what is more is counted. */
   logLength: 32 * 1024,
   logLines: 200,
