@@ -19,6 +19,9 @@ export interface KindFacts {
   readonly modelsPath: string;
 }
 
+/** What apps may be made besides text, at OpenAI's API and those like it. */
+const madeForApps = ['embeddings', 'images/generations', 'audio/speech'] as const;
+
 const bearer: KeyHeader = { name: 'authorization', prefix: 'Bearer ' };
 
 export const connectionKindFacts: Readonly<Record<NetworkKind, KindFacts>> = {
@@ -35,7 +38,7 @@ export const connectionKindFacts: Readonly<Record<NetworkKind, KindFacts>> = {
     keyHeader: bearer,
     key: 'needed',
     headers: {},
-    paths: ['responses'],
+    paths: ['responses', ...madeForApps],
     modelsPath: 'models',
   },
   'openai-compatible': {
@@ -43,7 +46,7 @@ export const connectionKindFacts: Readonly<Record<NetworkKind, KindFacts>> = {
     keyHeader: bearer,
     key: 'optional',
     headers: {},
-    paths: ['chat/completions'],
+    paths: ['chat/completions', ...madeForApps],
     modelsPath: 'models',
   },
   ollama: {
@@ -51,7 +54,7 @@ export const connectionKindFacts: Readonly<Record<NetworkKind, KindFacts>> = {
     keyHeader: bearer,
     key: 'none',
     headers: {},
-    paths: ['chat'],
+    paths: ['chat', 'embed'],
     modelsPath: 'tags',
   },
 };
