@@ -1,3 +1,5 @@
+import { readFile, stat } from 'node:fs/promises';
+
 /** As much of `vscode` as unit tests of the extension need. Tests read and set `stub`; `resetStub` clears it. */
 
 interface Shown {
@@ -32,6 +34,9 @@ interface Stub {
   /** What progress was shown: titles, and what was reported under them. */
   progress: { title: string; reported: unknown[]; cancel: () => void }[];
   treeViews: StubTreeView[];
+  /** Buttons that a person presses wherever they are offered, beside `answer`. */
+  answers: string[];
+  clipboard: string;
   /** Settings that were written. */
   written: { name: string; value: unknown }[];
 }
@@ -58,6 +63,8 @@ function fresh(): Stub {
     lists: [],
     statusItems: [],
     documents: [],
+    answers: [],
+    clipboard: '',
     models: [],
     tools: [],
     invoked: [],
@@ -231,7 +238,7 @@ async function message(
 ): Promise<string | undefined> {
   const buttons = rest.filter((each) => typeof each === 'string');
   stub.shown.push({ severity, text, buttons });
-  return buttons.find((each) => each === stub.answer);
+  return buttons.find((each) => each === stub.answer || stub.answers.includes(each));
 }
 
 export const window = {
@@ -308,6 +315,10 @@ export const commands = {
 };
 
 export const workspace = {
+  fs: {
+    stat: async ({ fsPath }: { fsPath: string }) => ({ size: (await stat(fsPath)).size }),
+    readFile: async ({ fsPath }: { fsPath: string }) => new Uint8Array(await readFile(fsPath)),
+  },
   get isTrusted(): boolean {
     return stub.isTrusted;
   },
@@ -410,7 +421,12 @@ export const DiagnosticSeverity = { Error: 0, Warning: 1, Information: 2, Hint: 
 export const SymbolKind = { 4: 'Class', 11: 'Function' } as const;
 
 export const languages = {};
-export const env = {};
+export const env = {
+  clipboard: {
+    readText: async () => stub.clipboard,
+    writeText: async (text: string) => void (stub.clipboard = text),
+  },
+};
 export const Uri = {
   file: (path: string) => ({ scheme: 'file', path, fsPath: path }),
   parse: (text: string) => {

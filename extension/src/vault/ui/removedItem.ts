@@ -19,11 +19,11 @@ export interface RemovedItem {
 /** Unseals what an undo needs. The caller wipes it. */
 export async function removedItem(vault: Vault, item: ItemSummary): Promise<RemovedItem> {
   const values: Secret[] = [];
-  const drafts: ItemDraft[] = [];
+  const drafts: Omit<ItemDraft, 'baseVersion'>[] = [];
   const wipe = (): void => values.forEach((value) => value.wipe());
   try {
-    // Oldest first, so that they get their order back; numbers start again.
-    for (const [at, version] of [...vault.history(item.id)].reverse().entries()) {
+    // Oldest first, so that they get their order back.
+    for (const version of [...vault.history(item.id)].reverse()) {
       const fields = [];
       for (const { name, kind } of version.fields) {
         const value = await vault.open(item.id, name, version.version);
@@ -31,7 +31,7 @@ export async function removedItem(vault: Vault, item: ItemSummary): Promise<Remo
         fields.push({ name, kind, value });
       }
       const { id, title, hosts, tags, expiresAt } = version;
-      drafts.push({ id, baseVersion: at, title, kind: version.kind, fields, hosts, tags, expiresAt });
+      drafts.push({ id, title, kind: version.kind, fields, hosts, tags, expiresAt });
     }
   } catch (error) {
     wipe();
@@ -48,7 +48,8 @@ export async function removedItem(vault: Vault, item: ItemSummary): Promise<Remo
       } finally {
         clearTimeout(timer);
       }
-      for (const draft of drafts) await vault.save(draft);
+      let baseVersion = 0;
+      for (const draft of drafts) baseVersion = (await vault.save({ ...draft, baseVersion })).version;
       await window.showInformationMessage(t('“{0}” is back, with its versions.', plain(item.title)));
     },
     wipe,
