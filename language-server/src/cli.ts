@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { pathToFileURL } from 'node:url';
 import { runCommandLine } from './cli/main.ts';
 import { printable, type Terminal } from './cli/terminal.ts';
 import { stateHome, wantsColour } from './environment.ts';
@@ -31,6 +32,15 @@ const terminal: Terminal = {
     }
   },
 };
+
+if (process.argv[2] === 'vault') {
+  // Nothing of this program holds a value: what does is one of its own (`extension/src/vault/run/`).
+  const path = pathToFileURL(join(import.meta.dirname, 'vault.mjs')).href;
+  const { runVaultCommandLine } = (await import(path)) as {
+    runVaultCommandLine: (argv: readonly string[], home: string) => Promise<number>;
+  };
+  process.exit(await runVaultCommandLine(process.argv.slice(3), stateHome()));
+}
 
 const noted = new Set<string>();
 

@@ -53,6 +53,11 @@ export const vaultUseRequirements: readonly Requirement[] = [
     text: 'A model is told names, never values, and what it asks for waits for a person.',
     source: using,
   },
+  {
+    id: 'VAULTUSE-15',
+    text: '`sallyport vault run` gives values to one command, in an environment built from an allow-list, never among its words, and shows its output without them.',
+    source: using,
+  },
   { id: 'VAULTUSE-10', text: 'A result that holds the value is not kept.', source: using },
   {
     id: 'VAULTUSE-11',

@@ -138,6 +138,7 @@ export function helpText(): string {
     ...commands.map((name) => `  ${name.padEnd(width)}  ${summaries[name]}`),
     '',
     ...commands.map((name) => `  ${usages[name]}`),
+    '  sallyport vault run --env NAME=ITEM.FIELD… -- COMMAND…    (more: sallyport vault)',
     '',
     '  --json     one JSON value on standard output, everything else on standard error',
     '  --help, --version',
