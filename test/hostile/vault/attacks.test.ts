@@ -163,7 +163,7 @@ describe('attacks on the files of a vault', () => {
     const { keyring, summary, row } = sealedRow();
     const swapped = Buffer.from(row);
     const length = 4 + 28 + 64;
-    const at = 4 + 16 + 1 + summary.id.length + 4 + 60 + 2;
+    const at = 4 + 16 + 16 + 4 + 60 + 2;
     row.copy(swapped, at, at + length, at + 2 * length);
     row.copy(swapped, at + length, at, at + length);
     remac(keyring, summary, swapped);

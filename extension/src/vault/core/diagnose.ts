@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { frameHeadBytes, openIndex, parseFrameHead, type Frame } from './frames.ts';
 import type { Keyring } from './keyring.ts';
 import { readExactly, type LogFile } from './logReader.ts';
-import { claimOf, isAuthenticRow, rowLengthAt } from './rows.ts';
+import { claimOf, isAuthenticRow, itemMark, rowLengthAt } from './rows.ts';
 import type { Head } from './vaultHeader.ts';
 import type { Tampering } from './vaultState.ts';
 
@@ -68,7 +68,7 @@ function diagnoseFrame(
       const claim = claimOf(row);
       if (!claim) return { what: 'row-altered', item };
       if (claim.vaultId !== keyring.vaultId) return { what: 'row-foreign', item };
-      if (claim.item !== item) return { what: 'row-swapped', item };
+      if (claim.mark !== itemMark(keyring, item).toString('hex')) return { what: 'row-swapped', item };
       return { what: claim.version < summary.version ? 'row-rolled-back' : 'row-altered', item };
     }
     at += length;

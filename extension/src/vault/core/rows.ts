@@ -12,8 +12,8 @@ import { Secret } from './secret.ts';
  * One version of an item: the values of its fields, each sealed under the row's own random key, which is sealed under
  * the vault's wrapping key.
  *
- *     row = length u32, vault id 16, item length u8, item, version u32,
- *           sealed key 60, fields u16, (length u32, sealed value) for each, MAC 32
+ *     row = length u32, vault id 16, item mark 16, version u32, sealed key 60,
+ *            fields u16, (length u32, sealed value) for each, MAC 32
  *
  * Numbers are big endian; `length` counts everything after itself. The MAC is over everything before it and over the
  * item's entry in the index.
@@ -23,7 +23,8 @@ export type Row = Buffer;
 /** What a row says it is. Checked by `isAuthenticRow` alone. */
 export interface RowClaim {
   readonly vaultId: string;
-  readonly item: string;
+  /** `itemMark` of its item, in hexadecimal. */
+  readonly mark: string;
   readonly version: number;
 }
 
@@ -97,6 +98,11 @@ export function claimOf(row: Row): RowClaim | undefined {
   return parseRow(row)?.claim;
 }
 
+/** Tells rows of one item from those of others, to who has the vault's key alone: ids are names, too. */
+export function itemMark(keyring: Keyring, item: string): Buffer {
+  return hmac(keyring.rows, lengthPrefixed('item', keyring.vaultId, item)).subarray(0, markBytes);
+}
+
 /** The length of the row that begins here, with its length field; undefined where there is none. */
 export function rowLengthAt(bytes: Buffer, at: number): number | undefined {
   if (at + 4 > bytes.length) return undefined;
@@ -124,19 +130,20 @@ const keyBytes = 32;
 const sealedKeyBytes = 60;
 const macBytes = 32;
 const vaultIdBytes = 16;
+const markBytes = 16;
+/** Up to the first value. */
+const fixedBytes = 4 + vaultIdBytes + markBytes + 4 + sealedKeyBytes + 2;
 /** Values are padded to a multiple of this, so that their length says little. */
 const bucketBytes = 64;
 
 function build(keyring: Keyring, summary: ItemSummary, sealedKey: Buffer, values: readonly Buffer[]): Row {
-  const item = Buffer.from(summary.id);
-  const head = Buffer.alloc(4 + vaultIdBytes + 1);
+  const head = Buffer.alloc(4 + vaultIdBytes);
   head.write(keyring.vaultId, 4, 'hex');
-  head.writeUInt8(item.length, 4 + vaultIdBytes);
   const version = Buffer.alloc(4);
   version.writeUInt32BE(summary.version);
   const count = Buffer.alloc(2);
   count.writeUInt16BE(values.length);
-  const pieces = [head, item, version, sealedKey, count];
+  const pieces = [head, itemMark(keyring, summary.id), version, sealedKey, count];
   for (const value of values) {
     const length = Buffer.alloc(4);
     length.writeUInt32BE(value.length);
@@ -158,14 +165,12 @@ interface RowParts {
 }
 
 function parseRow(row: Row): RowParts | undefined {
-  if (rowLengthAt(row, 0) !== row.length || row.length < 4 + vaultIdBytes + 1) return undefined;
   const end = row.length - macBytes;
+  if (rowLengthAt(row, 0) !== row.length || fixedBytes > end) return undefined;
   let at = 4;
   const take = (length: number) => row.subarray(at, (at += length));
   const vaultId = take(vaultIdBytes).toString('hex');
-  const itemLength = row.readUInt8(at++);
-  if (at + itemLength + 4 + sealedKeyBytes + 2 > end) return undefined;
-  const item = take(itemLength).toString('utf8');
+  const mark = take(markBytes).toString('hex');
   const version = take(4).readUInt32BE();
   const sealedKey = take(sealedKeyBytes);
   const count = take(2).readUInt16BE();
@@ -176,7 +181,7 @@ function parseRow(row: Row): RowParts | undefined {
     if (at + length > end) return undefined;
     values.push(take(length));
   }
-  return at === end ? { claim: { vaultId, item, version }, sealedKey, values } : undefined;
+  return at === end ? { claim: { vaultId, mark, version }, sealedKey, values } : undefined;
 }
 
 function keyBinding(vaultId: string, { id, version }: ItemSummary): Buffer {
