@@ -30,9 +30,10 @@ export interface JournalJob {
 }
 
 /**
- * What this runner has taken on, durably. Each step is on the disk before it is acted on: a job is accepted before
- * anyone is told so, `started` before its program is, `ended` before its result is told, `forgotten` only when the
- * engine said that it has the result. So after any crash a job has either not started, or is known to have.
+ * What this runner has taken on, durably. A job is accepted on the disk before anyone is told so, and `started` on the
+ * disk before its program is; `ended` is with the system before its result is told; `forgotten` comes only when the
+ * engine said that it has the result. So after any crash a job has either not started, or is known to have; and a power
+ * cut in the very moment of its end leaves it `unknown` to whoever was not told.
  */
 export class Journal {
   readonly jobs = new Map<string, JournalJob>();
@@ -43,11 +44,20 @@ export class Journal {
     this.#file = file;
   }
 
-  async accept(job: JobSpec, engine: string, leaseSeconds: number, at: number): Promise<JournalJob> {
+  /** The entry at once, and what settles when it is durable. One that could not be written is none. */
+  accept(
+    job: JobSpec,
+    engine: string,
+    leaseSeconds: number,
+    at: number,
+  ): { readonly entry: JournalJob; readonly durable: Promise<void> } {
     const entry: JournalJob = { job, engine, leaseSeconds, acceptedAt: at, started: false, ended: undefined };
-    await this.#append({ t: 'accepted', at, engine, leaseSeconds, job });
     this.jobs.set(job.jobId, entry);
-    return entry;
+    const durable = this.#append({ t: 'accepted', at, engine, leaseSeconds, job }).catch((error: unknown) => {
+      this.jobs.delete(job.jobId);
+      throw error;
+    });
+    return { entry, durable };
   }
 
   async start(entry: JournalJob): Promise<void> {
@@ -57,8 +67,12 @@ export class Journal {
 
   /** The job has ended whether or not that could be written; the error is the caller's to tell. */
   async end(entry: JournalJob, seq: number, result: JobResult): Promise<void> {
-    entry.ended = { seq, result };
-    await this.#append({ t: 'ended', jobId: entry.job.jobId, seq, result });
+    const record: JournalRecord = { t: 'ended', jobId: entry.job.jobId, seq, result };
+    try {
+      await this.#file.hand(record);
+    } finally {
+      entry.ended = { seq, result };
+    }
   }
 
   async forget(jobId: string): Promise<void> {

@@ -22,6 +22,13 @@ export interface JournalDisk {
   sync(descriptor: number): Promise<void>;
 }
 
+interface Waiting {
+  readonly line: Buffer;
+  readonly onWritten: () => void;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
 const writeAt = promisify(write);
 const syncData = promisify(fdatasync);
 const realDisk: JournalDisk = {
@@ -40,7 +47,7 @@ export class JournalFile {
   readonly #descriptor: number;
   readonly #disk: JournalDisk;
   #length: number;
-  #waiting: { line: Buffer; resolve: () => void; reject: (error: Error) => void }[] = [];
+  #waiting: Waiting[] = [];
   #isWriting = false;
 
   constructor(path: string, descriptor: number, length: number, disk: JournalDisk) {
@@ -50,11 +57,25 @@ export class JournalFile {
     this.#disk = disk;
   }
 
-  /** Records that are given while others are being synced share the next sync. Throws `disk-full`, `unreadable`. */
+  /**
+   * Resolves when the record is on the disk: a power cut keeps it. Records that are given in the same turn, or while
+   * others are being synced, share one sync. Throws `disk-full`, `unreadable`.
+   */
   append(record: unknown): Promise<void> {
+    return this.#add(record, () => undefined);
+  }
+
+  /** As `append`, but resolves when the record is with the system: it outlives this process, not yet the machine. */
+  hand(record: unknown): Promise<void> {
+    return new Promise((resolve, reject) => void this.#add(record, resolve).then(resolve, reject));
+  }
+
+  #add(record: unknown, onWritten: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ line: toLine(record), resolve, reject });
-      if (!this.#isWriting) void this.#writeAll();
+      this.#waiting.push({ line: toLine(record), onWritten, resolve, reject });
+      if (this.#isWriting) return;
+      this.#isWriting = true;
+      queueMicrotask(() => void this.#writeAll());
     });
   }
 
@@ -63,7 +84,6 @@ export class JournalFile {
   }
 
   async #writeAll(): Promise<void> {
-    this.#isWriting = true;
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
       this.#waiting = [];
@@ -71,6 +91,7 @@ export class JournalFile {
         const bytes = Buffer.concat(batch.map(({ line }) => line));
         for (let done = 0; done < bytes.length;)
           done += await this.#disk.write(this.#descriptor, bytes.subarray(done), this.#length + done);
+        for (const { onWritten } of batch) onWritten();
         await this.#disk.sync(this.#descriptor);
         this.#length += bytes.length;
         for (const { resolve } of batch) resolve();

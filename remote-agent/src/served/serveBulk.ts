@@ -11,6 +11,8 @@ import type { ByteReader } from '../files/byteReader.ts';
 
 const readAt = promisify(read);
 const chunkBytes = 256 * 1024;
+/** Few large writes: each costs a trip to the thread pool. */
+const writeBytes = 1024 * 1024;
 
 /**
  * Answers the operations of one bulk stream (protocol/src/bulkTransfer.ts) until it ends. Throws where the stream does
@@ -42,17 +44,31 @@ async function receive(
   } catch (error) {
     refusal = error;
   }
+  /** The write that goes on while more is read and hashed. */
+  let writing = Promise.resolve();
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  const flush = async (): Promise<void> => {
+    await writing;
+    const bytes = held.length === 1 ? held[0] : Buffer.concat(held);
+    [held, heldBytes] = [[], 0];
+    if (refusal || !bytes) return;
+    writing = (file?.append(bytes) ?? Promise.resolve()).catch((error: unknown) => {
+      refusal ??= error;
+    });
+  };
   try {
     for await (const piece of reader.pieces(sizeBytes)) {
       if (refusal) continue;
       sum.update(piece);
-      try {
-        await file?.append(piece);
-      } catch (error) {
-        refusal = error;
-      }
+      held.push(piece);
+      heldBytes += piece.length;
+      if (heldBytes >= writeBytes) await flush();
     }
+    await flush();
+    await writing;
   } catch (error) {
+    await writing;
     file?.drop();
     throw error;
   }

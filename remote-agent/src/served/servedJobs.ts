@@ -20,6 +20,8 @@ export interface ServedJobsOptions {
   /** Holds a file of events for each job. */
   readonly eventsFolder: string;
   readonly machine: JobMachine;
+  /** Jobs at once. */
+  readonly parallel: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly onProblem: (doing: string, error: unknown) => void;
@@ -34,6 +36,8 @@ interface ServedJob {
   /** Why it was ended, where it was not its engine that asked. */
   endedBecause: string | undefined;
   readonly watchers: Set<(seq: number, event: JobEvent) => void>;
+  /** Settles when the journal says durably that it was started; undefined until that was asked for. */
+  starting: Promise<void> | undefined;
 }
 
 /**
@@ -43,7 +47,7 @@ interface ServedJob {
 export class ServedJobs {
   readonly #options: ServedJobsOptions;
   readonly #jobs = new Map<string, ServedJob>();
-  readonly #accepting = new Map<string, { readonly job: JobSpec; readonly done: Promise<ServedJob> }>();
+  readonly #accepting = new Map<string, { readonly job: JobSpec; readonly done: Promise<void> }>();
   #isStopping = false;
 
   constructor(options: ServedJobsOptions) {
@@ -85,16 +89,36 @@ export class ServedJobs {
     const missing = missingBlobs(store, artifactsOf(job));
     if (missing.length > 0) return missing.slice(0, mostNamed);
     touchBlobs(store, artifactsOf(job), now());
-    const done = journal.accept(job, engine, leaseSeconds, now()).then((entry) => this.#open(entry));
-    this.#accepting.set(job.jobId, { job, done });
+    const { entry, durable } = journal.accept(job, engine, leaseSeconds, now());
+    this.#accepting.set(job.jobId, { job, done: durable });
     try {
-      const opened = await done;
+      const opened = this.#open(entry);
       this.#jobs.set(job.jobId, opened);
+      // With a turn free, both records share one sync, and the sandbox is made ready meanwhile.
+      if (this.live <= this.#options.parallel) this.#start(opened).catch(() => undefined);
       void this.#launch(opened);
+      await durable;
       return undefined;
+    } catch (error) {
+      this.#drop(job.jobId);
+      throw error;
     } finally {
       this.#accepting.delete(job.jobId);
     }
+  }
+
+  #start(job: ServedJob): Promise<void> {
+    return (job.starting ??= this.#options.journal.start(job.entry));
+  }
+
+  /** A job that was not accepted after all; its program was not started, for that waits for the journal. */
+  #drop(jobId: string): void {
+    const job = this.#jobs.get(jobId);
+    if (!job) return;
+    this.#jobs.delete(jobId);
+    job.abort.abort();
+    job.log.close();
+    job.log.remove();
   }
 
   /** Tells the events of a job after `afterSeq`, to its end or until the signal aborts. Throws `not-found`. */
@@ -200,7 +224,7 @@ export class ServedJobs {
   /** The last step before a program is started: from here on the job is never started again. */
   async starting(jobId: string): Promise<void> {
     const job = this.#jobs.get(jobId);
-    if (job) await this.#options.journal.start(job.entry);
+    if (job) await this.#start(job);
   }
 
   /** Ends every job and says so in the journal. */
@@ -217,6 +241,7 @@ export class ServedJobs {
     } catch (error) {
       result = emptyResult({ kind: 'refused', code: 'internal', detail: errorMessage(error) });
     }
+    if (this.#jobs.get(job.entry.job.jobId) !== job) return;
     const { endedBecause: detail } = job;
     if (result.outcome.kind === 'cancelled' && detail !== undefined)
       result = { ...result, outcome: { kind: 'cancelled', detail } };
@@ -240,6 +265,7 @@ export class ServedJobs {
       abort: new AbortController(),
       endedBecause: undefined,
       watchers: new Set(),
+      starting: undefined,
     };
   }
 

@@ -72,6 +72,7 @@ export class ServedRunner {
       store: this.store,
       eventsFolder: home.events,
       machine: { run: (job, signal) => this.#run(job, signal) },
+      parallel: options.parallel,
       now: wallClock,
       onProblem: runner.onProblem,
       onIdle: options.onIdle,

@@ -34,12 +34,15 @@ describe('the journal of a runner', () => {
     );
   const write = async () => {
     const journal = new Journal(path());
-    const one = await journal.accept(jobWith({ jobId: 'one' }), 'engine', 60, 1);
-    const two = await journal.accept(jobWith({ jobId: 'two' }), 'engine', 60, 2);
+    const { entry: one, durable } = journal.accept(jobWith({ jobId: 'one' }), 'engine', 60, 1);
+    await durable;
+    const second = journal.accept(jobWith({ jobId: 'two' }), 'engine', 60, 2);
+    const two = second.entry;
+    await second.durable;
     await journal.start(one);
     await journal.start(two);
     await journal.end(two, 3, result);
-    await journal.accept(jobWith({ jobId: 'three' }), 'engine', 60, 3);
+    await journal.accept(jobWith({ jobId: 'three' }), 'engine', 60, 3).durable;
     journal.close();
     return readFileSync(path());
   };
@@ -93,8 +96,10 @@ describe('the journal of a runner', () => {
       },
     });
     const acknowledged: number[] = [];
-    const all = [1, 2, 3].map((n) => file.append({ n }).then(() => acknowledged.push(n)));
+    const append = (n: number) => file.append({ n }).then(() => acknowledged.push(n));
+    const all = [append(1), append(2)];
     await new Promise((resolve) => setImmediate(resolve));
+    all.push(append(3));
     assert.deepEqual(acknowledged, []);
     assert.deepEqual(steps, ['write', 'sync']);
     open();
@@ -117,12 +122,14 @@ describe('the journal of a runner', () => {
       },
       sync: async (descriptor) => fdatasyncSync(descriptor),
     });
-    await journal.accept(jobWith({ jobId: 'one' }), 'engine', 60, 1);
+    await journal.accept(jobWith({ jobId: 'one' }), 'engine', 60, 1).durable;
     isFull = true;
-    await assert.rejects(journal.accept(jobWith({ jobId: 'two' }), 'engine', 60, 1), { code: 'disk-full' });
+    await assert.rejects(journal.accept(jobWith({ jobId: 'two' }), 'engine', 60, 1).durable, {
+      code: 'disk-full',
+    });
     assert.deepEqual(statesOf(journal), { one: 'accepted' });
     isFull = false;
-    await journal.accept(jobWith({ jobId: 'three' }), 'engine', 60, 1);
+    await journal.accept(jobWith({ jobId: 'three' }), 'engine', 60, 1).durable;
     journal.close();
     assert.deepEqual(statesOf(new Journal(path())), { one: 'accepted', three: 'accepted' });
   });
