@@ -42,6 +42,7 @@ export function openApps(
   const store = openStore(home, now);
   const blobs = watch(createBlobStore(join(home.path, 'apps', 'blobs')));
   const storage = watch(createAppStorage({ folder: join(home.path, 'apps', 'data'), now }));
+  const restoring = watch(createAppStorage({ folder: join(home.path, 'apps', 'restoring'), now }));
   const records = watch(new AppRecords(store.database));
   const problems: unknown[] = [];
   const changed: string[] = [];
@@ -68,6 +69,7 @@ export function openApps(
       isClosed = true;
       await apps.dispose();
       storage.close();
+      restoring.close();
       store.close();
     },
   };
@@ -75,6 +77,7 @@ export function openApps(
     records,
     blobs,
     storage,
+    restoring,
     stops: { clear: () => undefined },
     takeRepository: () => Promise.reject(new UserError('unreachable', 'There is no network here')),
     buildPage: async (tree, { manifest }) => blobs.putBytes(tree.read(manifest.entry)),

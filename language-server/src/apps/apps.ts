@@ -28,6 +28,8 @@ export interface AppsOptions {
   /** Of the apps alone: code, pages and packages. */
   readonly blobs: BlobStore;
   readonly storage: AppStorage;
+  /** Where the data of a backup is until its app is installed; on the same disk. */
+  readonly restoring: AppStorage;
   readonly stops: Pick<PluginStops, 'clear'>;
   readonly takeRepository: TakeRepository;
   readonly buildPage: BuildPage;
@@ -53,10 +55,10 @@ export function createApps(options: AppsOptions): Apps {
   const { records, blobs, storage, official, notify, now } = options;
   const library = new AppLibrary(options);
   const stager = new Stager(options);
-  const restore = createDataRestore(storage, records, options.createId);
+  const restore = createDataRestore(options);
   const listeners: ((app: string) => void)[] = [];
   const busy = new Turns();
-  finishRestores(storage, records, now());
+  finishRestores(options, now());
 
   const changed = (app: string) => {
     for (const listener of listeners) listener(app);
@@ -206,7 +208,7 @@ export function createApps(options: AppsOptions): Apps {
       busy.take(id, async () => {
         const { app, tree, content } = library.open(id);
         let { page } = app;
-        if (blobs.sizeOf(page.digest) !== page.sizeBytes) {
+        if (!(await blobs.verify(page.digest, signal))) {
           page = await options.buildPage(tree, content, { onProgress: () => undefined, signal });
           records.setPage(id, page);
         }

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
-import { bridgeMethods } from '../../../protocol/src/bridge.ts';
+import { BridgeError, bridgeMethods } from '../../../protocol/src/bridge.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { showName } from '../../../remote-agent/src/files/treePath.ts';
 import type { AppStorage } from '../plugins/appStorage.ts';
@@ -10,18 +10,14 @@ import type { DataRestore } from './installer.ts';
 import { storageLimitBytes } from './quota.ts';
 
 /**
- * Restores data by way of a file beside: it is written whole, named in the transaction that installs the app, and then
- * renamed into its place. A start of the engine finishes what was cut off in between (`finishRestores`).
+ * Restores data by way of a file beside: it is written whole into a storage of its own, named in the transaction that
+ * installs the app, and then renamed into its place. A start of the engine finishes what was cut off (`finishRestores`).
  */
-export function createDataRestore(
-  storage: AppStorage,
-  records: AppRecords,
-  createId: () => string,
-): DataRestore {
+export function createDataRestore({ storage, restoring, records, createId }: RestoreParts): DataRestore {
   return {
     prepare(app, data, content) {
-      const beside = `restore-${createId()}`.slice(0, 64);
-      const drop = () => storage.clear(beside);
+      const beside = `r${createId()}`;
+      const drop = () => restoring.clear(beside);
       try {
         const limitBytes = storageLimitBytes(content.asked);
         for (const path of data.files.keys()) {
@@ -32,48 +28,61 @@ export function createDataRestore(
               `The backup has data under ${showName(path)}, which no app can use.`,
               { path },
             );
-          storage.put(beside, path, data.read(path), limitBytes);
+          restoring.put(beside, path, data.read(path), limitBytes);
         }
-        storage.release(beside);
+        restoring.release(beside);
       } catch (error) {
         drop();
-        throw error;
+        if (!(error instanceof BridgeError)) throw error;
+        throw new UserError(
+          'bad-app',
+          `The data of the backup is more than the app may store: ${error.message}.`,
+        );
       }
-      const file = storage.fileOf(beside);
       return {
-        record: () => records.putRestore(app, basename(file)),
-        settle: () => settle(storage, records, app, file),
+        record: () => records.putRestore(app, beside),
+        settle: () => settle({ storage, restoring, records }, app, beside),
         drop,
       };
     },
   };
 }
 
-/** Puts in place what a transaction named and an engine that ended did not get to. */
-export function finishRestores(storage: AppStorage, records: AppRecords, now: number): void {
-  for (const { app, file } of records.restores())
-    settle(storage, records, app, join(dirname(storage.fileOf(app)), basename(file)));
-  removeLeftOvers(dirname(storage.fileOf('restore')), now);
-}
-
-/** What is young may be on its way in another window. */
-function removeLeftOvers(folder: string, now: number): void {
+/** Puts in place what a transaction named and an engine that ended did not get to, and removes what was given up. */
+export function finishRestores(parts: Omit<RestoreParts, 'createId'>, now: number): void {
+  for (const { app, file } of parts.records.restores()) settle(parts, app, file);
+  const folder = dirname(parts.restoring.fileOf('any'));
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {
-    if (!name.startsWith('restore-')) continue;
+    // What is young may be on its way in another window.
     const stat = statSync(join(folder, name), { throwIfNoEntry: false });
     if (stat && stat.mtimeMs < now - hourMs) rmSync(join(folder, name), { force: true });
   }
 }
 
-const hourMs = 60 * 60 * 1000;
+export interface RestoreParts {
+  readonly storage: AppStorage;
+  /** Storage of the same kind in another folder of the same disk, so that no app has a place there. */
+  readonly restoring: AppStorage;
+  readonly records: AppRecords;
+  readonly createId: () => string;
+}
 
-function settle(storage: AppStorage, records: AppRecords, app: string, file: string): void {
+function settle(
+  { storage, restoring, records }: Omit<RestoreParts, 'createId'>,
+  app: string,
+  beside: string,
+): void {
+  const file = restoring.fileOf(beside);
   storage.release(app);
   if (existsSync(file)) {
-    rmSync(`${storage.fileOf(app)}-journal`, { force: true });
-    renameSync(file, storage.fileOf(app));
-    rmSync(`${file}-journal`, { force: true });
+    const place = storage.fileOf(app);
+    mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
+    rmSync(`${place}-journal`, { force: true });
+    renameSync(file, place);
+    restoring.clear(beside);
   }
   records.removeRestore(app);
 }
+
+const hourMs = 60 * 60 * 1000;

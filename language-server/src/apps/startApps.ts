@@ -78,6 +78,7 @@ export function startApps(deps: AppsDeps): AppsServices {
   const blobs = createBlobStore(join(folder, 'blobs'));
   const records = new AppRecords(store.database);
   const storage = createAppStorage({ folder: join(folder, 'data'), now: clock.now });
+  const restoring = createAppStorage({ folder: join(folder, 'restoring'), now: clock.now });
   const createId = () => randomBytes(12).toString('hex');
   const stops = createPluginStops(store.database);
   let connections: readonly Connection[] = [];
@@ -102,6 +103,7 @@ export function startApps(deps: AppsDeps): AppsServices {
     records,
     blobs,
     storage,
+    restoring,
     stops,
     takeRepository: createTakeRepository({
       blobs,
@@ -183,6 +185,7 @@ export function startApps(deps: AppsDeps): AppsServices {
       await plugins.dispose();
       await apps.dispose();
       storage.close();
+      restoring.close();
     },
   };
 }

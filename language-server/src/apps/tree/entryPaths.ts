@@ -1,4 +1,4 @@
-import { treePathFault } from '../../../../remote-agent/src/files/treePath.ts';
+import { showName, treePathFault } from '../../../../remote-agent/src/files/treePath.ts';
 
 /**
  * What is wrong with the path of one entry of an app, or nothing. Stricter than `treePathFault`: the path must mean the
@@ -42,14 +42,15 @@ export class EntryPaths {
       const key = fold(folder);
       if (this.#files.has(key)) return 'lies below a file';
       const known = this.#folders.get(key);
-      if (known !== undefined && known !== folder) return `differs from ${known} in case or form only`;
+      if (known !== undefined && known !== folder)
+        return `differs from ${showName(known)} in case or form only`;
       this.#folders.set(key, folder);
     }
     if (kind === 'folder') return undefined;
     const key = fold(path);
     const same = this.#files.get(key);
     if (same === path) return 'comes twice';
-    if (same !== undefined) return `differs from ${same} in case or form only`;
+    if (same !== undefined) return `differs from ${showName(same)} in case or form only`;
     if (this.#folders.has(key)) return 'is a file and a folder';
     this.#files.set(key, path);
     return undefined;
