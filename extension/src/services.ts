@@ -27,6 +27,7 @@ import { createWebviewFiles } from './panels/webviewFiles.ts';
 import { createRestartPolicy } from './restartPolicy.ts';
 import { RunStarter } from './runs/runStarter.ts';
 import { Selection } from './selection.ts';
+import { WorkerIdentity } from './places/workerIdentity.ts';
 import { createSettings, type Settings } from './settings.ts';
 import { createVaults, type VaultParts } from './vault/life/createVaults.ts';
 import { ReleasedValues } from './vault/releasedValues.ts';
@@ -58,6 +59,8 @@ export interface Services {
   /** The connections that a person made, as they are kept. */
   readonly connections: ConnectionStore;
   readonly keys: KeyVault;
+  /** By which pinned workers know this computer. */
+  readonly workerIdentity: WorkerIdentity;
   /** The connections as the engine and the workbench see them. */
   readonly models: ConnectedModels;
   readonly waiting: WaitingList;
@@ -153,6 +156,7 @@ export function createServices(context: ExtensionContext): { services: Services;
     released,
     connections,
     keys,
+    workerIdentity: new WorkerIdentity(context.secrets),
     models,
     waiting,
     changeDocuments,

@@ -30,6 +30,9 @@ import { PlaceRegistry } from './runners/places/placeRegistry.ts';
 import { jobsUnder } from './runners/places/remoteJobs.ts';
 import { createRemoteRunner } from './runners/places/remoteRunner.ts';
 import type { RunnerTransport } from './runners/places/runnerTransport.ts';
+import { KnownWorkers } from './runners/worker/knownWorkers.ts';
+import { createWorkerHandlers } from './runners/worker/workerHandlers.ts';
+import { openWorkerIdentity } from './runners/worker/workerIdentity.ts';
 import { createVmHandlers } from './runners/vm/vmHandlers.ts';
 import { vmPlace } from './runners/vm/vmPlace.ts';
 import { createCodeCapture, type CodeCapture } from './runs/captureCode.ts';
@@ -131,6 +134,9 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     notify('engine/notice', { code, message: errorMessage(error), data: {} });
   };
 
+  const uid = process.getuid?.() ?? -1;
+  const identity = () => openWorkerIdentity(options.person, options.home, uid);
+
   const open = (): Opened => {
     if (disposing) throw new UserError('closed', 'The engine is ending');
     if (opened) return opened;
@@ -188,6 +194,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         home: options.home,
         programs: options.programs,
         person: options.person ?? nobody,
+        identity,
         remote,
         onChange: (view) => notify('place/changed', view),
         onProblem,
@@ -349,6 +356,12 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     ],
   });
 
+  const workerHandlers = createWorkerHandlers({
+    known: () => new KnownWorkers(open().store.home.path, uid),
+    identity,
+    drop: (place) => open().places.drop(place),
+    now,
+  });
   const vmHandlers = createVmHandlers({
     home: () => open().store.home.path,
     runner: join(options.programs, 'remote-agent.cjs'),
@@ -398,6 +411,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     ...appHandlers,
     ...placeHandlers,
     ...vmHandlers,
+    ...workerHandlers,
     'project/list': () => projects.list().map(({ root }) => viewOf(root)),
     'project/get': ({ root }) => viewOf(root),
     'run/start': async ({ root, ...chosen }) => ({ runId: await open().runs.start(root, chosen) }),

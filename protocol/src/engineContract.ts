@@ -3,6 +3,7 @@ import { appEvents, appRequests } from './apps.ts';
 import { engineEvents, engineSide } from './engine.ts';
 import { gateEvents, gateRequests } from './gate.ts';
 import { placeEvents, placePersonRequests, placeRequests, vmRequests } from './places.ts';
+import { workerPersonRequests, workerRequests } from './pinnedWorker.ts';
 import { vaultNotifications, vaultPersonRequests } from './vault.ts';
 
 /** The whole boundary between extension and engine, from the contracts of its areas. */
@@ -15,6 +16,7 @@ export const engineRequests = {
   ...appRequests,
   ...placeRequests,
   ...vmRequests,
+  ...workerRequests,
 } as const;
 
 /** Everything that it tells the engine. */
@@ -38,4 +40,5 @@ export const personRequests = {
   ...providerRequests,
   ...vaultPersonRequests,
   ...placePersonRequests,
+  ...workerPersonRequests,
 } as const;

@@ -8,12 +8,13 @@ import { runGuest } from './guest/guestCommand.ts';
 import type { RunnerOptions } from './runner.ts';
 import { runServedCommand } from './served/servedCommands.ts';
 import { runForOneEngine } from './stdioRunner.ts';
+import { runWorkerCommand } from './worker/workerCommand.ts';
 
 /**
  * The runner. Without arguments: one process that runs jobs for one engine, spoken to over its standard input and
  * output; it ends with its input, on SIGTERM, SIGINT and SIGHUP, and takes every job with it; killed outright, the
  * kernel ends them in its place. With `serve` or `connect` it is the runner of another place (`served/`), with `guest`
- * that of a VM (`guest/`).
+ * that of a VM (`guest/`), with `worker` a host that several people share (`worker/`).
  */
 closeInheritedDescriptors();
 
@@ -32,6 +33,7 @@ const options: Omit<RunnerOptions, 'events' | 'flow'> = {
 const words = process.argv.slice(2);
 if (words.length === 0) runForOneEngine(options, report);
 else if (words[0] === 'guest') void runGuest(options, report);
+else if (words[0] === 'worker') void runWorkerCommand(words.slice(1), environment.uid);
 else void runServedCommand(words, options, report);
 
 function readOwnCgroup(): string {

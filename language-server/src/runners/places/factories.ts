@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import type { PlaceView } from '../../../../protocol/src/places.ts';
+import type { IdentitySigner } from '../../../../remote-agent/src/worker/leaf.ts';
+import { KnownWorkers } from '../worker/knownWorkers.ts';
 import { openVmPlace } from '../vm/openVmPlace.ts';
 import type { PlaceRegistryOptions } from './placeRegistry.ts';
 import type { PlaceRunner } from './placeRunner.ts';
@@ -15,6 +17,8 @@ export interface PlaceSurroundings {
   /** The folder of the built programs. */
   readonly programs: string;
   readonly person: AskPerson;
+  /** The identity by which workers know this computer. */
+  readonly identity: () => Promise<IdentitySigner>;
   /** Makes the runner of a served runner's transport. Its jobs are remembered under `key`, else under the place's id. */
   readonly remote: (transport: RunnerTransport, key?: string) => PlaceRunner;
   readonly onChange: (view: PlaceView) => void;
@@ -35,8 +39,19 @@ export function placeFactories(around: PlaceSurroundings): PlaceRegistryOptions[
         onProblem: around.onProblem,
         remote: around.remote,
       }),
+    worker: (id, { name }) => around.remote(lateTransport(id, () => workerTransport(around, id, name))),
     ssh: (id, { name }) => around.remote(lateTransport(id, () => sshTransport(around, id, name))),
   };
+}
+
+async function workerTransport(
+  around: PlaceSurroundings,
+  place: string,
+  name: string,
+): Promise<RunnerTransport> {
+  const { createWorkerTransport } = await import('../worker/workerTransport.ts');
+  const worker = new KnownWorkers(around.home, process.getuid?.() ?? -1).get(name);
+  return createWorkerTransport({ place, worker, signer: await around.identity(), now: () => Date.now() });
 }
 
 async function sshTransport(
@@ -63,6 +78,8 @@ function lateTransport(place: string, load: () => Promise<RunnerTransport>): Run
     place,
     open: async (options): Promise<RunnerLink> => {
       loaded ??= load();
+      // One that could not be made is tried again: a person may have mended what it lacked.
+      loaded.catch(() => (loaded = undefined));
       return (await loaded).open(options);
     },
     dispose: async () => (await loaded)?.dispose(),

@@ -1,0 +1,48 @@
+import { createPrivateKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import type { Secrets } from '../keys/keyVault.ts';
+
+const secretName = 'sallyport.worker.identity';
+/** SubjectPublicKeyInfo of Ed25519 up to the key itself (RFC 8410 §4). */
+const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
+/** SubjectPublicKeyInfo of P-256 up to the point: what a certificate to be signed is for. */
+const leafKeyHead = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex');
+
+/**
+ * The Ed25519 identity by which pinned workers know this computer. The private key is in VS Code's secret storage and
+ * leaves this class as signatures of certificates alone.
+ */
+export class WorkerIdentity {
+  readonly #secrets: Secrets;
+  #key: Promise<KeyObject> | undefined;
+
+  constructor(secrets: Secrets) {
+    this.#secrets = secrets;
+  }
+
+  /** SubjectPublicKeyInfo, DER, base64. */
+  async publicKey(): Promise<string> {
+    const jwk = (await this.#open()).export({ format: 'jwk' });
+    return Buffer.concat([spkiHead, Buffer.from(jwk.x ?? '', 'base64url')]).toString('base64');
+  }
+
+  /** Signs the part of a certificate that is to be signed; throws for anything that does not look like one. */
+  async sign(certificate: string): Promise<string> {
+    const bytes = Buffer.from(certificate, 'base64');
+    if (bytes[0] !== 0x30 || !bytes.includes(leafKeyHead)) throw new Error('Not a certificate to be signed');
+    return sign(null, bytes, await this.#open()).toString('base64');
+  }
+
+  #open(): Promise<KeyObject> {
+    this.#key ??= this.#load();
+    this.#key.catch(() => (this.#key = undefined));
+    return this.#key;
+  }
+
+  async #load(): Promise<KeyObject> {
+    const kept = await this.#secrets.get(secretName);
+    if (kept !== undefined) return createPrivateKey(kept);
+    const { privateKey } = generateKeyPairSync('ed25519');
+    await this.#secrets.store(secretName, privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
+    return privateKey;
+  }
+}

@@ -1,0 +1,113 @@
+import { generateKeyPairSync, randomBytes, verify, X509Certificate } from 'node:crypto';
+import { der } from '../vault/der.ts';
+import { fingerprintOf, type Identity } from './identity.ts';
+
+/** Signs with an identity, wherever its private key is kept. */
+export interface IdentitySigner {
+  /** SubjectPublicKeyInfo of the Ed25519 key, DER. */
+  readonly spki: Buffer;
+  sign(toBeSigned: Buffer): Promise<Buffer> | Buffer;
+}
+
+/** What a TLS connection is made with. */
+export interface Leaf {
+  readonly key: string;
+  readonly cert: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** How long a certificate is good for, and how far clocks may be apart. */
+export const leafMs = 24 * 60 * 60 * 1000;
+const slackMs = 10 * 60 * 1000;
+
+const ed25519 = der.sequence(der.oid('1.3.101.112'));
+
+/**
+ * A certificate on P-256 that an Ed25519 identity has signed: TLS of Electron can't be served or asked with Ed25519
+ * itself. Its issuer is named by the identity's fingerprint. The key is in memory alone.
+ */
+export async function createLeaf(signer: IdentitySigner, now: number): Promise<Leaf> {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const expiresAt = now + leafMs;
+  const serial = randomBytes(16);
+  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40;
+  const toBeSigned = der.sequence(
+    der.tagged(0, der.integer(Buffer.of(2)), true),
+    der.integer(serial),
+    ed25519,
+    nameOf(fingerprintOf(signer.spki)),
+    der.sequence(der.time(now - slackMs), der.time(expiresAt)),
+    nameOf('Sallyport'),
+    publicKey.export({ format: 'der', type: 'spki' }),
+  );
+  const signature = await signer.sign(toBeSigned);
+  const cert = der.sequence(toBeSigned, ed25519, der.bits(signature));
+  return {
+    key: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    cert: new X509Certificate(cert).toString(),
+    expiresAt,
+  };
+}
+
+/** The fingerprint that a certificate says it was signed by; it proves nothing until `leafFault` has looked. */
+export function claimedSigner(leaf: X509Certificate): string | undefined {
+  const [, fingerprint] = /^CN=(SHA256:[A-Za-z0-9+/]{43})$/.exec(leaf.issuer) ?? [];
+  return fingerprint;
+}
+
+/** What is wrong with a certificate as one of this identity; undefined where nothing is. Any error is a fault. */
+export function leafFault(leaf: X509Certificate, identity: Identity, now: number): string | undefined {
+  try {
+    if (claimedSigner(leaf) !== identity.fingerprint) return 'it names another identity';
+    if (leaf.publicKey.asymmetricKeyType !== 'ec') return 'its key is of another kind';
+    if (leaf.publicKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
+      return 'its key is on another curve';
+    if (!signedBy(leaf, identity)) return 'the identity did not sign it';
+    const from = Date.parse(leaf.validFrom);
+    const to = Date.parse(leaf.validTo);
+    if (!(to - from <= leafMs + 2 * slackMs)) return 'it is valid for too long';
+    if (!(now >= from - slackMs)) return 'it is not valid yet; compare the clocks of both machines';
+    if (!(now <= to)) return 'it has expired';
+    return undefined;
+  } catch {
+    return 'it can’t be read';
+  }
+}
+
+/** The signature over exactly the bytes that were signed, taken from the certificate's own encoding. */
+function signedBy(leaf: X509Certificate, identity: Identity): boolean {
+  const [signed, rest] = takeElement(elementContent(leaf.raw));
+  const [algorithm, last] = takeElement(rest);
+  if (!algorithm.equals(ed25519)) return false;
+  const [bits, nothing] = takeElement(last);
+  const content = elementContent(bits);
+  if (nothing.length > 0 || content[0] !== 0 || content.length !== 65) return false;
+  return verify(null, signed, identity.key, content.subarray(1));
+}
+
+/** One DER element and what follows it. Throws for what is none. */
+function takeElement(bytes: Buffer): [Buffer, Buffer] {
+  const { start, length } = measure(bytes);
+  return [bytes.subarray(0, start + length), bytes.subarray(start + length)];
+}
+
+function elementContent(bytes: Buffer): Buffer {
+  const { start, length } = measure(bytes);
+  return bytes.subarray(start, start + length);
+}
+
+function measure(bytes: Buffer): { start: number; length: number } {
+  const first = bytes[1];
+  if (first === undefined) throw new Error('no element');
+  const count = first < 0x80 ? 0 : first & 0x7f;
+  if (count > 3) throw new Error('too long');
+  const length = count === 0 ? first : bytes.readUIntBE(2, count);
+  const start = 2 + count;
+  if (start + length > bytes.length) throw new Error('cut off');
+  return { start, length };
+}
+
+function nameOf(commonName: string): Buffer {
+  return der.sequence(der.set(der.sequence(der.oid('2.5.4.3'), der.text(commonName))));
+}
