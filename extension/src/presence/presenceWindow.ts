@@ -110,12 +110,8 @@ export const presenceWindow: PresenceWindow = {
   },
 
   asExternal: async (uri) => {
-    try {
-      return (await env.asExternalUri(Uri.parse(uri, true))).toString(true);
-    } catch {
-      // A browser has no tunnels where its server has no proxy. On the server's own machine it needs none.
-      return (await isBrowserHere()) ? uri : '';
-    }
+    const external = (await env.asExternalUri(Uri.parse(uri, true))).toString(true);
+    return env.uiKind === UIKind.Web && isOnLoopback(external) ? uri : external;
   },
 
   whileOpen: (act, page) =>
@@ -143,12 +139,13 @@ export const presenceWindow: PresenceWindow = {
     ),
 };
 
-/** True where VS Code itself was loaded from a loopback address: its address for links that come back says so. */
-async function isBrowserHere(): Promise<boolean> {
-  if (env.uiKind !== UIKind.Web) return false;
-  const back = await env.asExternalUri(Uri.from({ scheme: env.uriScheme, authority: 'sallyport.sallyport' }));
-  const { hostname } = new URL(back.toString(true));
-  return back.scheme === 'http' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+/**
+ * True for a web proxy that VS Code's own page has on a loopback address: the browser then is on this machine, where it
+ * needs no proxy. Where it only seems so, through a forwarded port, the page does not open and the password is left.
+ */
+function isOnLoopback(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
 interface FactorItem extends QuickPickItem {
