@@ -14,9 +14,7 @@ export class AppBar {
   readonly #stop: HTMLButtonElement;
 
   constructor(options: AppBarOptions) {
-    this.element = document.createElement('div');
-    this.element.className = 'app-bar';
-    this.element.setAttribute('role', 'toolbar');
+    this.element = element('header', 'app-bar');
     this.element.setAttribute('aria-label', words.app.bar);
     this.#status.setAttribute('role', 'status');
     this.#reload = button(words.app.reload, () => options.onReload());
@@ -46,7 +44,7 @@ export class AppBar {
   }
 }
 
-function element(tag: 'h1' | 'span', className: string): HTMLElement {
+function element(tag: 'header' | 'h1' | 'span', className: string): HTMLElement {
   const made = document.createElement(tag);
   made.className = className;
   return made;
