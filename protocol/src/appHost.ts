@@ -32,6 +32,8 @@ export const appShell = {
     'app/shown': notification(empty),
     /** Something of the app threw, or the policy stopped a request of it. Logged for the author. */
     'app/problem': notification(z.strictObject({ kind: z.enum(['error', 'blocked']), text: told })),
+    /** The frame got or lost the keyboard. One that took it without a person's act is closed. */
+    'app/keyboard': notification(z.strictObject({ isHere: z.boolean() })),
     /** The person pressed the key that leaves the app. Moves the focus to the shell's bar, and does nothing else. */
     'app/leave': notification(empty),
   },

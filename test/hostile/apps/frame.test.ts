@@ -206,23 +206,27 @@ describe('The shell around an app', function () {
     });
   }
 
-  it('[FRAME-03] an app that floods its port, or sends one message without bounds, is closed with words', async () => {
-    for (const flood of [
-      `for (let n = 0; n < 5000; n++) Reflect.apply(target, port, [{ jsonrpc: '2.0', method: 'x' }]);`,
-      `Reflect.apply(target, port, [{ jsonrpc: '2.0', method: 'app/call', id: 1, params: { method: 'files.put', params: 'x'.repeat(4e6) } }]);`,
-      `Reflect.apply(target, port, [{ jsonrpc: '2.0', method: 'app/call', id: 1, params: Array(2e5).fill({}) }]);`,
-    ]) {
-      const { page, passed } = await show(`<!doctype html><body><script>
-        MessagePort.prototype.postMessage = new Proxy(MessagePort.prototype.postMessage, {
-          apply(target, port, args) { ${flood} return Reflect.apply(target, port, args); },
-        });
-        sallyport.theme.current; sallyport.files.quota().catch(() => 0);
-      </script>`);
-      await page.getByText('Closed, because it sent too many messages.').waitFor();
-      assert.equal(await page.locator('iframe').count(), 0);
-      assert.deepEqual(passed, []);
-      await page.close();
-    }
+  it('[FRAME-03] an app that floods the shell with calls is closed with words', async () => {
+    const { page } = await show(
+      `<!doctype html><body><script>for (let n = 0; n < 5000; n++) sallyport.files.quota().catch(() => 0);</script>`,
+    );
+    await page.getByText('Closed, because it sent too many messages.').waitFor();
+    assert.equal(await page.locator('iframe').count(), 0);
+  });
+
+  it('[FRAME-02] an app does not get at the port by changing prototypes', async () => {
+    const { page, passed } = await show(
+      `<!doctype html><body><script>
+        window.stolen = 0;
+        for (const name of ['postMessage', 'start', 'addEventListener', 'close'])
+          MessagePort.prototype[name] = new Proxy(MessagePort.prototype[name], {
+            apply(target, port, args) { stolen++; return Reflect.apply(target, port, args); } });
+        const told = sallyport.files.quota().then(() => parent.postMessage('stolen ' + stolen, '*'));
+      </script>`,
+      { answer: () => ({ usedBytes: 0, limitBytes: 1 }) },
+    );
+    await page.waitForFunction(() => window.seen.includes('stolen 0'));
+    assert.equal(passed.length, 1);
   });
 
   for (const [name, code] of [
@@ -288,6 +292,53 @@ describe('The shell around an app', function () {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.waitForFunction(() => document.activeElement?.tagName === 'IFRAME');
+  });
+
+  it('[FRAME-04] an app that focuses itself while a person is elsewhere waits until they come', async () => {
+    const { page } = await show(
+      `<input id="field"><script>setInterval(() => { window.focus(); document.getElementById('field').focus(); }, 20)</script>`,
+    );
+    const frame = await appFrameOf(page);
+    await frame.waitForSelector('#field');
+    await page.getByRole('button', { name: 'Reload App' }).focus();
+    await frame.evaluate(() => new Promise((resolve) => setTimeout(resolve, 200)));
+    await page.keyboard.type('words');
+    assert.equal(
+      await frame.evaluate(() => (document.getElementById('field') as HTMLInputElement).value),
+      '',
+    );
+    // The control: the same focus without the guard takes the keyboard away.
+    await page.evaluate(() => document.querySelector('iframe')?.focus());
+    await page.keyboard.type('here');
+    await frame.waitForFunction(() =>
+      (document.getElementById('field') as HTMLInputElement).value.endsWith('e'),
+    );
+    assert.equal(await page.locator('iframe').count(), 1);
+  });
+
+  it('[FRAME-04] one that finds another way to the keyboard is closed with words', async () => {
+    await context.addInitScript(() => {
+      // The driver's own questions count as acts of a person, so the shell is told that there was none.
+      if (window === window.top)
+        Object.defineProperty(navigator, 'userActivation', { value: { isActive: false } });
+    });
+    const { page } = await show(
+      `<form><input id="field" required></form><script>
+        addEventListener('blur', () => setTimeout(() => document.querySelector('form').reportValidity(), 500));
+      </script>`,
+    );
+    await page.waitForFunction(() => document.querySelector('.app-status')?.textContent === '');
+    await page.evaluate(() => document.querySelector('iframe')?.focus());
+    await page.getByRole('button', { name: 'Reload App' }).focus();
+    await page.getByText('Closed, because it took the keyboard while you were elsewhere.').waitFor();
+    assert.equal(await page.locator('iframe').count(), 0);
+  });
+
+  it('[FRAME-03] an app that floods the shell’s window is closed with words', async () => {
+    const { page } = await show(
+      `<script>setInterval(() => { for (let n = 0; n < 3000; n++) parent.postMessage('x', '*'); }, 100)</script>`,
+    );
+    await page.getByText('Closed, because it sent too many messages.').waitFor();
   });
 
   it('[FRAME-04] theme, fonts, contrast and motion are there before the first script, and follow a change', async () => {

@@ -9,6 +9,7 @@ import { findOpenDoors } from '../view/probe.ts';
 import { AppStyles, markKind } from './appStyles.ts';
 import { BridgeCalls } from './bridgeCalls.ts';
 import { createSallyport } from './createSallyport.ts';
+import { keepFocusModest, tellFocus } from './modestFocus.ts';
 import { enterPage, leaveByKey } from './pageManners.ts';
 import { submitForms } from './submitForms.ts';
 import { tellProblems } from './tellProblems.ts';
@@ -19,6 +20,8 @@ import { withScriptsApart } from './withScriptsApart.ts';
  * The app shares this realm: what it can do to this code, it can do only to itself.
  */
 export function serveAppShell(port: MessagePort, sinks: TrustedSinks): void {
+  // A method of its own: the app may change the prototype, and would get the port with the next message.
+  Object.defineProperty(port, 'postMessage', { value: port.postMessage.bind(port) });
   const styles = new AppStyles(document);
   const themes = new EventTarget();
   let theme: AppTheme | undefined;
@@ -68,6 +71,8 @@ export function serveAppShell(port: MessagePort, sinks: TrustedSinks): void {
       leaveByKey(window, () => channel.notify('app/leave', {}));
       keepLinksInside(document, (url) => void sallyport.links.open(url).catch(() => undefined));
       submitForms(document);
+      tellFocus(window, (isHere) => channel.notify('app/keyboard', { isHere }));
+      keepFocusModest(window);
       tellProblems(window, (kind, text) => channel.notify('app/problem', { kind, text }));
     });
   };

@@ -27,6 +27,8 @@ export interface AppViewOptions {
 }
 
 const mostProblems = 50;
+/** News of a person's act may come after what it caused. */
+const reportMs = 50;
 
 const openingMs = 20_000;
 /** Scripts that block the parser may take this long. */
@@ -42,6 +44,7 @@ export class AppView {
   #isSent = false;
   #isPinging = false;
   #problems = 0;
+  #hasKeyboard = false;
 
   constructor(container: HTMLElement, options: AppViewOptions) {
     this.#options = options;
@@ -64,8 +67,9 @@ export class AppView {
     this.#channel?.notify('app/theme', theme);
   }
 
-  /** Moves the focus into the app. */
+  /** Moves the focus into the app, because a person chose it. */
   focus(): void {
+    this.#hasKeyboard = true;
     this.#box.focus();
     this.#channel?.notify('app/enter', {});
     void this.#ping();
@@ -108,9 +112,23 @@ export class AppView {
         'app/problem': ({ kind, text }) => {
           if (++this.#problems <= mostProblems) onProblem(kind, text);
         },
+        'app/keyboard': ({ isHere }) => this.#moveKeyboard(isHere),
         'app/leave': onLeave,
       },
     });
+  }
+
+  /**
+   * A press or a key of a person in the frame activates the windows around it too (HTML, activation notification). A
+   * frame that has the keyboard without one took it from wherever a person was typing.
+   */
+  #moveKeyboard(isHere: boolean): void {
+    window.setTimeout(() => {
+      // Where the whole window lost the keyboard, it comes back to where it was.
+      if (!isHere) this.#hasKeyboard = this.#box.isActive;
+      else if (this.#hasKeyboard || navigator.userActivation.isActive) this.#hasKeyboard = true;
+      else if (document.hasFocus() && this.#box.isActive) this.#box.close('took-keyboard', '');
+    }, reportMs);
   }
 
   /** Once: a frame cannot ask for its content again. */

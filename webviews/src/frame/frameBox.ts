@@ -4,8 +4,8 @@ import { isBounded } from './isBounded.ts';
 import { portTransport } from './portTransport.ts';
 import { trustedFrameMarkup } from './trustedFrameMarkup.ts';
 
-/** Why a frame was taken down. `gone`: its document went away without navigating, as after a crash. */
-export type ClosedReason = 'network-open' | 'silent' | 'flood' | 'left' | 'gone';
+/** Why a frame was taken down. `gone`: its document went away. `took-keyboard`: it focused itself while a person was elsewhere. */
+export type ClosedReason = 'network-open' | 'silent' | 'flood' | 'left' | 'gone' | 'took-keyboard';
 
 export interface FrameBoxOptions {
   /** The frame's own script. */
@@ -39,6 +39,8 @@ export class FrameBox {
   #timer: number | undefined;
   #isClosed = false;
   #loads = 0;
+  #windowStart = 0;
+  #count = 0;
 
   constructor(container: HTMLElement, options: FrameBoxOptions) {
     this.#options = options;
@@ -51,6 +53,7 @@ export class FrameBox {
     element.addEventListener('load', () => this.#onLoad());
     // The shell's policy stops a frame that navigates. The report does not say which frame, so every open one goes.
     document.addEventListener('securitypolicyviolation', this.#onViolation);
+    window.addEventListener('message', this.#onWindowMessage);
     this.#element = element;
     this.closeAfter(options.openingMs);
     container.append(element);
@@ -64,6 +67,11 @@ export class FrameBox {
 
   focus(): void {
     this.#element.focus();
+  }
+
+  /** True where the keyboard is in this frame, or was when the whole window lost it. */
+  get isActive(): boolean {
+    return document.activeElement === this.#element;
   }
 
   /** Sets the time after which a frame that is not settled counts as silent. */
@@ -88,6 +96,7 @@ export class FrameBox {
     this.#isClosed = true;
     window.clearTimeout(this.#timer);
     document.removeEventListener('securitypolicyviolation', this.#onViolation);
+    window.removeEventListener('message', this.#onWindowMessage);
     this.#transport?.close();
     this.#element.remove();
   }
@@ -113,24 +122,30 @@ export class FrameBox {
     target.postMessage('sallyport/port', '*', [port2]);
   }
 
+  /** The frame has nothing to say to this window; listeners here drop it, and too much of it ends the frame. */
+  readonly #onWindowMessage = (event: MessageEvent): void => {
+    if (event.source === this.#element.contentWindow && this.#isFlood()) this.close('flood', '');
+  };
+
+  #isFlood(): boolean {
+    const now = performance.now();
+    if (now - this.#windowStart > 1000) {
+      this.#windowStart = now;
+      this.#count = 0;
+    }
+    return ++this.#count > this.#options.messagesPerSecond;
+  }
+
   #bounded(transport: Transport): Transport {
-    const { messagesPerSecond, messageCharacters } = this.#options;
-    let windowStart = 0;
-    let count = 0;
+    const { messageCharacters } = this.#options;
     return {
       ...transport,
       start: (onMessage, onClose) =>
         transport.start(
           (message) => {
             if (this.#isClosed) return;
-            const now = performance.now();
-            if (now - windowStart > 1000) {
-              windowStart = now;
-              count = 0;
-            }
-            if (++count > messagesPerSecond || !isBounded(message, messageCharacters)) {
-              this.close('flood', '');
-            } else onMessage(message);
+            if (this.#isFlood() || !isBounded(message, messageCharacters)) this.close('flood', '');
+            else onMessage(message);
           },
           (reason) => {
             window.setTimeout(() => this.close('gone', ''), reportMs);

@@ -137,6 +137,7 @@ export const words = {
       flood: 'Closed, because it sent too many messages',
       left: 'Closed, because it tried to leave its frame',
       gone: 'Closed, because it stopped working',
+      'took-keyboard': 'Closed, because it took the keyboard while you were elsewhere',
     } satisfies Record<ClosedReason, string>,
     closedByYou: 'Closed.',
   },
