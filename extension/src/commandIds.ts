@@ -53,6 +53,7 @@ export const commandIds = [
   'sallyport.reviewVaultRequests',
   'sallyport.showVaultGrants',
   'sallyport.showVaultUses',
+  'sallyport.runVaultCommand',
   'sallyport.installApp',
   'sallyport.importApp',
   'sallyport.openApp',

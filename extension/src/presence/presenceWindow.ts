@@ -110,7 +110,13 @@ export const presenceWindow: PresenceWindow = {
   },
 
   asExternal: async (uri) => {
-    const external = (await env.asExternalUri(Uri.parse(uri, true))).toString(true);
+    let external: string;
+    try {
+      external = (await env.asExternalUri(Uri.parse(uri, true))).toString(true);
+    } catch {
+      // No way from the person's browser to here: the password is left.
+      return '';
+    }
     return env.uiKind === UIKind.Web && isOnLoopback(external) ? uri : external;
   },
 

@@ -11,6 +11,7 @@ import { VaultClipboard } from './clipboard.ts';
 import { exportItems } from './exportItems.ts';
 import { listGrants, usesReport } from './grantList.ts';
 import { importItems } from './importItems.ts';
+import { runCommand } from './runCommand.ts';
 import { VaultBackups } from './vaultBackups.ts';
 import { VaultDoors } from './vaultDoors.ts';
 import { VaultItems } from './vaultItems.ts';
@@ -23,7 +24,7 @@ import { createRequests } from './registerRequests.ts';
 
 /** The Vault view and its commands. Nothing is opened or read before the view is shown or a command needs it. */
 export function registerVault(services: Services): Disposable {
-  const { commands, log, notifier, person, reports } = services;
+  const { commands, log, notifier, person, released, reports } = services;
   const { vaults, secrets, places } = services.vault;
   const clipboard = new VaultClipboard();
   const doors = new VaultDoors({ vaults, secrets, person, notifier });
@@ -124,6 +125,10 @@ export function registerVault(services: Services): Disposable {
     commands.register(
       'sallyport.restoreVault',
       guarded(() => backups.restore()),
+    ),
+    commands.register(
+      'sallyport.runVaultCommand',
+      guarded(async () => runCommand(await opened(), { person, notifier, released })),
     ),
     commands.register(
       'sallyport.showVaultGrants',

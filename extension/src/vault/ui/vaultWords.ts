@@ -359,6 +359,27 @@ export const lifeWords = {
   restoreStale: (): string => t('It is older than the vault that is here.'),
 } as const;
 
+export const runWords = {
+  title: (): string => t('Run a command with vault values'),
+  chooseValues: (): string => t('Which values may it have in its environment?'),
+  variable: (value: string): string => t('Variable for {0}', plain(value)),
+  variableProblem: (): string => t('Letters, digits and underscores; not a digit at the beginning.'),
+  variableTaken: (): string => t('There is a variable of that name already.'),
+  command: (): string => t('Command, run by a shell in the first folder. Name the variables, never a value.'),
+  commandProblem: (): string => t('Type a command.'),
+  sentence: (command: string, variables: readonly string[]): string =>
+    t('The command “{0}” gets {1}', plain(command), variables.map(plain).join(', ')),
+  unfit: (value: string): string =>
+    t(
+      '{0} is shorter than six characters, or no text: it could not be taken out of the output, so nothing was run.',
+      plain(value),
+    ),
+  terminal: (): string => t('Vault Command'),
+  accidentsOnly: (): string =>
+    t('The output comes without the values. That stops accidents only: the command itself has them.'),
+  ended: (code: number): string => t('Ended with {0}.', code),
+} as const;
+
 export const importWords = {
   chooseFormat: (): string => t('Where is it from?'),
   formats: {
