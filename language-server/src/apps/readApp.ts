@@ -9,7 +9,9 @@ import {
 } from '../../../protocol/src/manifests.ts';
 import { permissionsOfApp, permissionsOfPlugin } from '../../../protocol/src/permissions.ts';
 import { showHidden } from '../../../protocol/src/text.ts';
+import { checkHost } from '../manifests/hosts.ts';
 import { parseText } from '../manifests/parseText.ts';
+import { collectProblems, startOfFile } from '../manifests/problem.ts';
 import { issueTexts } from './issueText.ts';
 import { packageKey, readPackages, type LockedPackage } from './packages/lockFile.ts';
 import type { PermissionSet } from './permissionSet.ts';
@@ -40,6 +42,7 @@ export function readApp(tree: FrozenTree): AppContent {
     if (plugin.id !== id) throw bad(path, `says that it is ${plugin.id}; its folder is ${id}`);
     if (!tree.has(`plugins/${id}/${plugin.entry}`))
       throw bad(path, `names the module ${plugin.entry}, which is not there`);
+    for (const host of plugin.permissions?.network ?? []) assertHost(path, host);
     plugins.set(id, plugin);
   }
   const packages = readPackages(textOf(tree, 'package.json'), textOf(tree, 'package-lock.json'));
@@ -68,6 +71,12 @@ function readManifest<S extends z.ZodMiniType>(tree: FrozenTree, path: string, s
   const fits = z.safeParse(schema, parsed.value);
   if (fits.success) return fits.data;
   throw bad(path, issueTexts(fits.error));
+}
+
+/** A host must name one owner's, as for cards: nobody can review `*.com`. */
+function assertHost(path: string, host: string): void {
+  const [problem] = collectProblems((report) => checkHost(startOfFile, host, report));
+  if (problem) throw bad(path, problem.message);
 }
 
 function textOf(tree: FrozenTree, path: string): string | null {
