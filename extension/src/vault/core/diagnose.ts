@@ -4,7 +4,7 @@ import type { Keyring } from './keyring.ts';
 import { readExactly, type LogFile } from './logReader.ts';
 import { claimOf, isAuthenticRow, itemMark, rowLengthAt } from './rows.ts';
 import type { Head } from './vaultHeader.ts';
-import type { Tampering } from './vaultState.ts';
+import { VaultError, type Tampering } from './vaultState.ts';
 
 export interface Diagnosis {
   readonly what: Tampering;
@@ -53,7 +53,8 @@ function diagnoseFrame(
       { log, sequence },
       whole.subarray(frameHeadBytes, frameHeadBytes + indexBytes),
     );
-  } catch {
+  } catch (error) {
+    if (error instanceof VaultError) throw error;
     const length = rowLengthAt(rows, 0);
     const claim = length === undefined ? undefined : claimOf(rows.subarray(0, length));
     return { what: claim && claim.vaultId !== keyring.vaultId ? 'row-foreign' : 'index-altered' };

@@ -11,6 +11,7 @@ import {
 import type { Keyring } from './keyring.ts';
 import type { VaultFiles } from './vaultFiles.ts';
 import type { Head } from './vaultHeader.ts';
+import { VaultError } from './vaultState.ts';
 import { isEqual } from './digests.ts';
 
 /** An open log: its frames begin `base` bytes into the file. */
@@ -113,7 +114,8 @@ function readFrame(log: LogFile, at: number, end: number, room: Room): { head: F
 function opened(keyring: Keyring, log: number, sequence: number, whole: Buffer, indexBytes: number): Frame {
   try {
     return openIndex(keyring, { log, sequence }, whole.subarray(frameHeadBytes, frameHeadBytes + indexBytes));
-  } catch {
+  } catch (error) {
+    if (error instanceof VaultError) throw error;
     throw new BrokenLog();
   }
 }

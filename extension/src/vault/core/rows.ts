@@ -13,7 +13,7 @@ import { Secret } from './secret.ts';
  * the vault's wrapping key.
  *
  *     row = length u32, vault id 16, item mark 16, version u32, sealed key 60,
- *            fields u16, (length u32, sealed value) for each, MAC 32
+ *           fields u16, (length u32, sealed value) for each, MAC 32
  *
  * Numbers are big endian; `length` counts everything after itself. The MAC is over everything before it and over the
  * item's entry in the index.

@@ -289,25 +289,20 @@ export class VaultStore {
     const source = { keyring: this.#keyring, head: this.#stored.header.head, index: this.#index };
     unlinkIfThere(files, path);
     const handle = files.openSync(path, 'wx+', 0o600);
-    let stored: StoredHeader;
+    let position: LogPosition;
     try {
       const target = { log: { files, handle, base: 0 }, keyring, number };
-      const position = await this.#withLogAsync((log) =>
-        writeSnapshot({ ...source, log }, target, change, random),
-      );
+      position = await this.#withLogAsync((log) => writeSnapshot({ ...source, log }, target, change, random));
       files.fsyncSync(handle);
-      stored = this.#writeHeader(keyring, {
-        ...this.#stored.header,
-        ...header,
-        head: this.#nextHead(number, position),
-      });
     } catch (error) {
-      // Where the header is there already, the log is the vault's.
-      if (this.#stored.header.head.log !== number) unlinkIfThere(files, path);
+      unlinkIfThere(files, path);
       throw error;
     } finally {
       files.closeSync(handle);
     }
+    // From here on the log may be the vault's, whatever fails: `tidy` takes it away where it is not.
+    const next = { ...this.#stored.header, ...header, head: this.#nextHead(number, position) };
+    const stored = this.#writeHeader(keyring, next);
     if (keyring !== this.#keyring) {
       this.#keyring.wipe();
       this.#keyring = keyring;

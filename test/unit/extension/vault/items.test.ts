@@ -305,6 +305,30 @@ describe('vault items', () => {
     assert.throws(() => secret.use(() => 0));
   });
 
+  it('[SEAL-10] a lock in the middle of a rewrite ends it, and the vault is as it was', async () => {
+    const vault = await harness.create();
+    await vault.saveAll(Array.from({ length: 1500 }, (_, at) => loginDraft(`item-${at}`, `${at}`)));
+    const waiting = [
+      vault.remove('item-7'),
+      vault.renewKeys(harness.deviceKey),
+      vault.save(loginDraft('more', 'x')),
+      vault.exportBackup(join(harness.root, 'b'), Secret.fromText('a long passphrase')),
+    ];
+    // Into the middle of the first one.
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    vault.lock();
+    for (const each of await Promise.allSettled(waiting))
+      assert.equal((each as { reason?: { code?: string } }).reason?.code, 'locked');
+    const again = await harness.open();
+    assert.equal(again.list().length, 1500);
+    assert.equal(await read(again, 'item-7'), '7');
+    assert.deepEqual(
+      readdirSync(join(harness.root, 'vault')).filter((name) => !/^(vault\.json|rows-[0-9]+)$/.test(name)),
+      [],
+    );
+  });
+
   it('[SEAL-11] files are 0600 in a folder of 0700, whatever they were', async function () {
     if (process.platform === 'win32') this.skip();
     const vault = await harness.create();
