@@ -209,7 +209,7 @@ describe('a vault value in a whole run', () => {
   it('[VAULTUSE-12] starts only when a person has granted it, and uses it without ever holding it', async () => {
     const before = await run('load');
     assert.equal(before.cards[0]?.status.state, 'blocked');
-    assert.deepEqual(origin.seen, []);
+    assert.equal(origin.seen.length, 0);
     assert.equal(vault.grants()[0]?.state, 'pending');
     await grantAll();
     const view = await run('load');
@@ -239,7 +239,6 @@ describe('a vault value in a whole run', () => {
       readFileSync(join(project, 'cards/leak/main.py'), 'utf8').replace(/raise.*/, ''),
     );
     const kept = await run('leak');
-    assert.equal(kept.cards[0]?.status.reason?.kind, 'output-problem', JSON.stringify(kept.cards[0]?.status));
     assert.match(kept.cards[0]?.status.reason?.detail ?? '', /holds a vault value/);
     for (const view of [failed, kept]) assert.ok((await logOf(view)).includes(removedMark));
     assert.ok(messages.some((message) => message.includes('"progress"')));
