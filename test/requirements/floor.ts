@@ -37,4 +37,9 @@ export const floorRequirements: readonly Requirement[] = [
     text: 'Every write can be undone: it is recorded first, whoever makes it, and never in the user’s own .git.',
     source: 'docs/floor.md, rule 6',
   },
+  {
+    id: 'FLOOR-08',
+    text: 'No vault value is shown, except to a person who proved presence for exactly it, and then it is hidden again.',
+    source: 'docs/floor.md, rule 8',
+  },
 ];
