@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { WebviewPanel } from 'vscode';
+import { AppPanel } from '../../../extension/src/appHost/appPanel.ts';
 import { AppSlots, appViewTypes } from '../../../extension/src/appHost/appSlots.ts';
 import { PersonActs, type PersonWindow } from '../../../extension/src/appHost/personActs.ts';
+import type { Engine } from '../../../extension/src/engine.ts';
+import { appPageHost, appPageView } from '../../../protocol/src/appHost.ts';
 import type { BridgeAnswer } from '../../../protocol/src/bridge.ts';
+import { Channel } from '../../../protocol/src/channel.ts';
+import { UserError } from '../../../protocol/src/errors.ts';
+import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
+import { until } from '../../support/until.ts';
 
 function memento(kept: Record<string, unknown> = {}) {
   return {
@@ -151,3 +161,166 @@ describe('what an app asks a person for', () => {
 function codeOf(answer: BridgeAnswer | null): string | undefined {
   return answer && !answer.ok ? answer.code : undefined;
 }
+
+describe('the panel of an app', () => {
+  const folder = useTemporaryFolder();
+
+  /** A panel with a shell on its other end, and an engine that keeps what it was asked. */
+  function opened(answer: (method: string, params: Record<string, unknown>) => unknown) {
+    const asked: { method: string; params: Record<string, unknown> }[] = [];
+    const heard = new Map<string, (params: never) => void>();
+    const engine = {
+      call: async (method: string, params: Record<string, unknown>) => {
+        asked.push({ method, params });
+        return answer(method, params);
+      },
+      on: (method: string, listener: (params: never) => void) => {
+        heard.set(method, listener);
+        return { dispose: () => heard.delete(method) };
+      },
+    };
+    let toHost: (message: unknown) => void = () => undefined;
+    let toShell: (message: unknown) => void = () => undefined;
+    let isDisposed = false;
+    const vscodePanel = {
+      title: '',
+      dispose: () => (isDisposed = true),
+      webview: {
+        postMessage: (message: unknown) => {
+          toShell(structuredClone(message));
+          return Promise.resolve(true);
+        },
+        onDidReceiveMessage: (listener: (message: unknown) => void) => {
+          toHost = listener;
+          return { dispose: () => undefined };
+        },
+      },
+    };
+    const logged: string[] = [];
+    const log = (text: string) => void logged.push(text);
+    const panel = new AppPanel('notes', vscodePanel as unknown as WebviewPanel, {
+      engine: engine as unknown as Engine,
+      log: { info: log, warn: log, error: log, show: () => undefined },
+      files: { source: async (name) => `source of ${name}`, frameScriptHash: async () => '' },
+      window: { openLink: async () => true, save: async () => true },
+      now: () => 0,
+    });
+    const chunks: string[] = [];
+    const updates: unknown[] = [];
+    const shell = new Channel(
+      {
+        send: (message) => toHost(structuredClone(message)),
+        start: (onMessage) => (toShell = onMessage),
+        close: () => undefined,
+      },
+      appPageHost,
+      {
+        local: appPageView,
+        requestHandlers: {},
+        notificationHandlers: {
+          'appPage/chunk': ({ callId, text }) => void chunks.push(`${callId} ${text}`),
+          'appPage/updated': () => void updates.push(1),
+          'appPage/reload': () => undefined,
+        },
+      },
+    );
+    const tell = (method: string, params: unknown) => heard.get(method)?.(params as never);
+    return { panel, shell, asked, tell, chunks, updates, logged, vscodePanel, isDisposed: () => isDisposed };
+  }
+
+  function page(treeDigest = 'a'.repeat(64)) {
+    const documentPath = join(folder(), 'page.html');
+    writeFileSync(documentPath, '<p>ä');
+    return { app: 'notes', name: 'Notes', treeDigest, documentPath, documentBytes: 5 };
+  }
+
+  it('[FRAME-05] says whose call it is, whatever the page says', async () => {
+    const { shell, asked } = opened((method) => (method === 'app/page' ? page() : { result: '{"ok":true}' }));
+    const params = JSON.stringify({ path: 'a', encoding: 'text', app: 'other' });
+    assert.deepEqual(await shell.call('appPage/call', { method: 'files.get', params }), {
+      answer: '{"ok":true}',
+    });
+    assert.deepEqual(asked.at(-1), {
+      method: 'bridge/call',
+      params: { app: 'notes', method: 'files.get', params },
+    });
+  });
+
+  it('[FRAME-06] keeps links and files from the engine', async () => {
+    const { shell, asked } = opened(() => page());
+    const before = asked.length;
+    const { answer } = await shell.call('appPage/call', {
+      method: 'link.open',
+      params: '{"url":"https://example.org/"}',
+    });
+    assert.deepEqual(JSON.parse(answer), { ok: true, value: { opened: true } });
+    assert.equal(asked.length, before);
+  });
+
+  it('gives the page once it is there, asked for before the shell asks', async () => {
+    const { shell, asked, vscodePanel } = opened(() => page());
+    assert.deepEqual(
+      asked.map(({ method }) => method),
+      ['app/page'],
+    );
+    assert.deepEqual(await shell.call('appPage/frame', {}), {
+      app: 'notes',
+      frameScript: 'source of appFrame',
+    });
+    const shown = await shell.call('appPage/document', {});
+    assert.equal(new TextDecoder().decode(shown.document), '<p>ä');
+    assert.equal(vscodePanel.title, 'Notes');
+    assert.equal(asked.length, 1);
+    await shell.call('appPage/document', {});
+    assert.equal(asked.length, 2, 'a reload asks anew');
+  });
+
+  it('passes on the pieces of its own calls, of the page that is loaded', async () => {
+    const parts = opened((method) => (method === 'app/page' ? page() : { result: '{}' }));
+    const { shell, asked, tell, chunks } = parts;
+    await shell.call('appPage/document', {});
+    await shell.call('appPage/call', { method: 'generate.text', params: '{}', callId: '7' });
+    const callId = String(asked.at(-1)?.params['callId']);
+    tell('bridge/chunk', { app: 'notes', callId, text: 'one' });
+    tell('bridge/chunk', { app: 'other', callId, text: 'lost' });
+    await shell.call('appPage/document', {});
+    tell('bridge/chunk', { app: 'notes', callId, text: 'late' });
+    assert.deepEqual(chunks, ['7 one']);
+  });
+
+  it('refuses a call that would not fit one message to the engine', async () => {
+    const { shell, asked } = opened((method) => (method === 'app/page' ? page() : { result: '{"ok":true}' }));
+    const call = async (params: string) =>
+      JSON.parse((await shell.call('appPage/call', { method: 'files.put', params })).answer) as BridgeAnswer;
+    // Three bytes of UTF-8 each.
+    assert.equal(codeOf(await call('語'.repeat(3 * 1024 * 1024))), 'too-large');
+    assert.equal((await call('x'.repeat(3 * 1024 * 1024))).ok, true);
+    assert.equal(asked.filter(({ method }) => method === 'bridge/call').length, 1);
+  });
+
+  it('says in the page that another version is there, and closes for an app that is gone', async () => {
+    let answer: () => unknown = () => page();
+    const { shell, tell, updates, isDisposed } = opened(() => answer());
+    await shell.call('appPage/document', {});
+    tell('app/changed', { app: 'notes' });
+    await until(() => true);
+    assert.deepEqual(updates, []);
+    answer = () => page('b'.repeat(64));
+    tell('app/changed', { app: 'notes' });
+    await until(() => updates.length === 1);
+    answer = () => {
+      throw new UserError('not-found', 'gone');
+    };
+    tell('app/changed', { app: 'notes' });
+    await until(isDisposed);
+  });
+
+  it('tells the person’s words of an app that does not open, and logs what an app said escaped', async () => {
+    const { shell, logged } = opened(() => {
+      throw new UserError('not-found', 'There is no app notes.', { app: 'notes' });
+    });
+    await assert.rejects(shell.call('appPage/document', {}), { code: 'not-found' });
+    shell.notify('appPage/problem', { kind: 'error', text: 'a\u202Eb\nc' });
+    assert.match(logged.at(-1) ?? '', /a\\u\{202E\}b\\u\{A\}c/);
+  });
+});
