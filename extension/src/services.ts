@@ -87,7 +87,11 @@ export function createServices(context: ExtensionContext): { services: Services;
     return openLanguageClient(
       {
         enginePath: join(context.extensionPath, 'dist', 'engine.mjs'),
-        options: { home: context.globalStorageUri.fsPath, trusted: workspace.isTrusted },
+        options: {
+          home: context.globalStorageUri.fsPath,
+          trusted: workspace.isTrusted,
+          packageRegistry: settings.packageRegistry,
+        },
         notifications: Object.keys(engineHeard),
         requests: Object.keys(personRequests),
         channel: log.channel,

@@ -12,6 +12,7 @@ export const settingSchemas = {
   modelFacts: z.catch(z.record(z.string(), modelFacts), {}),
   'vault.lockAfterMinutes': z.catch(z.int().check(z.minimum(1), z.maximum(480)), 10),
   'apps.storeIndex': z.catch(z.string().check(z.maxLength(2000)), ''),
+  'apps.packageRegistry': z.catch(z.string().check(z.maxLength(2000)), 'https://registry.npmjs.org/'),
   'apps.checkForUpdates': z.catch(z.enum(['manual', 'whenShown']), 'manual'),
 } as const;
 
@@ -27,6 +28,8 @@ export interface Settings {
   readonly modelFacts: FactTable;
   /** The address of the git repository that lists apps; empty where none was named. */
   readonly appStoreIndex: string;
+  /** Where packages of apps come from. */
+  readonly packageRegistry: string;
   /** When updates of apps are looked for: only on command, or also once when the Apps view is first shown. */
   readonly checkForAppUpdates: 'manual' | 'whenShown';
   /** Minutes without use after which the personal vault locks itself. */
@@ -57,6 +60,9 @@ export function createSettings(confirmedOf: (name: GuardedName) => GuardedValue 
     },
     get modelFacts() {
       return settingSchemas.modelFacts.parse(read('modelFacts'));
+    },
+    get packageRegistry() {
+      return settingSchemas['apps.packageRegistry'].parse(read('apps.packageRegistry'));
     },
     get appStoreIndex() {
       return settingSchemas['apps.storeIndex'].parse(read('apps.storeIndex')).trim();

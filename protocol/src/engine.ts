@@ -344,5 +344,7 @@ export const engineOptions = z.strictObject({
   /** The folder of Sallyport's own state: database, blobs, scratch. Absolute. */
   home: z.string(),
   trusted: z.boolean(),
+  /** Where packages of apps come from; absent is the public registry. */
+  packageRegistry: z.optional(z.string()),
 });
 export type EngineOptions = z.infer<typeof engineOptions>;

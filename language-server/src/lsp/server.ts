@@ -25,7 +25,7 @@ import { Workspace } from './workspace.ts';
 /** What the services are made with, apart from where their programs are. */
 export type ServicesOptions = Pick<
   EngineServicesOptions,
-  'home' | 'trusted' | 'projects' | 'notify' | 'person' | 'onProblem'
+  'home' | 'trusted' | 'projects' | 'notify' | 'person' | 'onProblem' | 'apps'
 >;
 
 export interface ServerOptions {
@@ -90,10 +90,18 @@ export function startServer({ connection, createServices }: ServerOptions): { di
     }
     client = theirs.workspace;
     const { capabilities, registerLater } = capabilitiesFor(theirs);
-    const { home, trusted: atStart } = options.data;
+    const { home, trusted: atStart, packageRegistry: registry } = options.data;
     services = new LazyServices(
       (trusted) =>
-        createServices({ home, trusted, projects: workspace.saved, notify, person, onProblem: log }),
+        createServices({
+          home,
+          trusted,
+          projects: workspace.saved,
+          notify,
+          person,
+          onProblem: log,
+          apps: { registry },
+        }),
       atStart,
     );
     // Looking for projects waits until the answer is out: it takes as long as the folders are large.

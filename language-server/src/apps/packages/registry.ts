@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
 import { appLimits } from '../../../../protocol/src/limits.ts';
+import { showHidden } from '../../../../protocol/src/text.ts';
 import { tarballPath, type LockedPackage } from './lockFile.ts';
 import type { FetchPackages } from './fetchPackages.ts';
 import { hasIntegrity, type PackageCache } from './packageCache.ts';
@@ -58,7 +59,13 @@ async function tarball(
 ): Promise<Uint8Array> {
   const known = cache.read(wanted.integrity);
   if (known) return known;
-  const address = `${registry().replace(/\/*$/, '')}/${tarballPath(wanted)}`;
+  const base = registry();
+  if (!isRegistry(base))
+    throw new UserError(
+      'unreachable',
+      `The registry ${showHidden(base)} is neither an https: address nor one of this machine. Look at the setting sallyport.apps.packageRegistry.`,
+    );
+  const address = `${base.replace(/\/*$/, '')}/${tarballPath(wanted)}`;
   const shown = `${wanted.name} ${wanted.version}`;
   let bytes: Uint8Array;
   try {
@@ -79,6 +86,15 @@ async function tarball(
     );
   cache.keep(wanted.integrity, bytes);
   return bytes;
+}
+
+/** Names and versions of packages go to it, and bytes without their digest are not used; still it is not asked in the clear. */
+export function isRegistry(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, hostname, username, password, search, hash } = new URL(address);
+  const isPlain = username === '' && password === '' && search === '' && hash === '';
+  const isHere = hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]';
+  return isPlain && (protocol === 'https:' || (protocol === 'http:' && isHere));
 }
 
 async function readBounded(response: Response, shown: string): Promise<Uint8Array> {

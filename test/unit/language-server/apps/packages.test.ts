@@ -239,6 +239,17 @@ describe('packages from a registry', () => {
       }
     });
 
+  it('[APPS-12] asks no registry in the clear but one of this machine', async () => {
+    for (const base of [
+      'http://registry.example',
+      'ftp://registry.example',
+      'https://u:p@registry.example',
+      'x',
+      '',
+    ])
+      await assert.rejects(fetchFrom(base), { code: 'unreachable', message: /packageRegistry/ });
+  });
+
   it('[APPS-12] refuses a bomb and what is not packed', async () => {
     for (const bytes of [gzipSync(Buffer.alloc(200 * 1024 * 1024)), Buffer.from('x')]) {
       const server = await openLoopback((_, response) => response.end(bytes));
