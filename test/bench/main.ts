@@ -14,9 +14,9 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   gate: ['gate'],
   undo: ['undo'],
   workbench: ['workbench', 'broker'],
-  vault: ['vault', 'presence'],
+  vault: ['vault', 'presence', 'vaultUse'],
   plugins: ['plugins'],
-  apps: ['apps'],
+  apps: ['apps', 'appFrames', 'appsInWindow'],
   remote: ['remote'],
 };
 const names = Object.keys(groups);
