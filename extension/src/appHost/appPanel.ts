@@ -107,7 +107,7 @@ export class AppPanel implements Disposable {
     } catch (error) {
       log.error(`The app ${this.#app} did not open`, error);
       const text = errorNotice(error)?.text;
-      throw error instanceof UserError && text !== undefined ? new UserError(error.code, text) : error;
+      throw new UserError(error instanceof UserError ? error.code : 'internal', text ?? '');
     }
   }
 

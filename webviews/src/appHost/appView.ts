@@ -48,6 +48,7 @@ export class AppView {
 
   constructor(container: HTMLElement, options: AppViewOptions) {
     this.#options = options;
+    options.document.catch(() => undefined);
     this.#box = new FrameBox(container, {
       frameScript: options.frameScript,
       title: options.title,

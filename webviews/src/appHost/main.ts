@@ -54,6 +54,8 @@ async function open(): Promise<void> {
   bar.setRunning(true);
   bar.say(words.app.opening);
   const loading = channel.call('appPage/document', {});
+  // Told below, unless the frame is gone by then.
+  loading.catch(() => undefined);
   try {
     const { app, frameScript } = await channel.call('appPage/frame', {});
     if (own !== round) return;
