@@ -129,7 +129,7 @@ export const presenceWindow: PresenceWindow = {
           cancellable: true,
         },
         async (_progress, cancelled): Promise<PageEnd> => {
-          if (!(await env.openExternal(Uri.parse(page.uri, true)))) return 'not-opened';
+          if (!(await env.openExternal(toOpen(page.uri)))) return 'not-opened';
           return new Promise((resolve) => {
             const timer = setTimeout(() => resolve('late'), page.timeoutMs);
             const end = (how: PageEnd): void => {
@@ -152,6 +152,15 @@ export const presenceWindow: PresenceWindow = {
 function isOnLoopback(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
+/**
+ * In a browser VS Code would rewrite a local address to its proxy, under whose name no passkey counts. It knows one by
+ * its small letters; a browser takes both for the same (RFC 3986, 3.2.2).
+ */
+function toOpen(address: string): Uri {
+  const uri = Uri.parse(address, true);
+  return env.uiKind === UIKind.Web ? uri.with({ authority: uri.authority.toUpperCase() }) : uri;
 }
 
 interface FactorItem extends QuickPickItem {
