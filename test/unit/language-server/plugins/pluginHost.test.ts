@@ -398,6 +398,12 @@ describe('pluginHost', function () {
     await until(async () => (await harness.outcome('notes/search', false)) === '1');
   });
 
+  it('[PLUG-05] a worker that can’t be started is said to be, and is no stop', async () => {
+    open({ script: join(folder(), 'none.mjs') }).install('notes/search', 'export const run = () => 1;');
+    assert.match(await harness.outcome('notes/search'), /^unavailable: The plugin can’t be started/);
+    assert.equal(harness.host.state('notes', 'search').state, 'on');
+  });
+
   it('a start that fails is said to have failed, and tried again', async () => {
     let starts = 0;
     open({
