@@ -61,6 +61,10 @@ export const appLimits = {
   packRatio: 200,
   packages: 500,
   packageBytes: 64 * 1024 * 1024,
+  /** The text of the page itself, without what it names. */
+  htmlBytes: 4 * 1024 * 1024,
+  /** Module scripts of one page. */
+  pageModules: 50,
   /** The document that is put into the frame. */
   pageBytes: 64 * 1024 * 1024,
   /** What a person deleted can be brought back for this long. */

@@ -80,7 +80,8 @@ export function openApps(
     restoring,
     stops: { clear: () => undefined },
     takeRepository: () => Promise.reject(new UserError('unreachable', 'There is no network here')),
-    buildPage: async (tree, { manifest }) => blobs.putBytes(tree.read(manifest.entry)),
+    buildPage: async (tree, { manifest }) =>
+      blobs.putBytes(Buffer.concat([Buffer.from('built: '), tree.read(manifest.entry)])),
     official: [],
     notify: (method, params) => {
       if (method === 'app/changed' && 'app' in params) changed.push(params.app);

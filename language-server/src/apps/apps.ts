@@ -154,6 +154,23 @@ export function createApps(options: AppsOptions): Apps {
     if (JSON.stringify(before.source) !== JSON.stringify(app.source)) storage.clear(app.id);
   };
 
+  const pageOf = ({ id, name, code, page }: AppRecord) => ({
+    app: id,
+    name,
+    treeDigest: code.digest,
+    documentPath: blobs.pathOf(page.digest),
+    documentBytes: page.sizeBytes,
+  });
+  /** The document was removed or is not what was built: the frozen tree gives the same one again. */
+  const rebuild = async (id: string, signal: AbortSignal) => {
+    const { app, tree, content } = library.open(id);
+    // Where the page is a file of the app as well, that file is damaged, and building says so.
+    if (!tree.digests().has(app.page.digest)) blobs.remove(app.page.digest);
+    const page = await options.buildPage(tree, content, { onProgress: () => undefined, signal });
+    records.setPage(id, page);
+    return pageOf({ ...app, page });
+  };
+
   const handlers: Apps['handlers'] = {
     'app/list': ({ withDeleted = false }) =>
       records
@@ -177,6 +194,8 @@ export function createApps(options: AppsOptions): Apps {
     'app/update': ({ app: id, progressId }, signal) =>
       busy.take(id, async () => {
         const app = library.get(id);
+        // A backup is what it was; it has no newer versions.
+        if (app.source.kind === 'backup') return { kind: 'none' as const };
         const made = await stage(app.source, { isWaiting: true, onProgress: progress(progressId), signal });
         if (made.stage.app !== id) {
           discard(made.stage.id);
@@ -204,22 +223,12 @@ export function createApps(options: AppsOptions): Apps {
         });
         return { kind: 'applied' as const, view, text };
       }),
-    'app/page': ({ app: id }, signal) =>
-      busy.take(id, async () => {
-        const { app, tree, content } = library.open(id);
-        let { page } = app;
-        if (!(await blobs.verify(page.digest, signal))) {
-          page = await options.buildPage(tree, content, { onProgress: () => undefined, signal });
-          records.setPage(id, page);
-        }
-        return {
-          app: id,
-          name: app.name,
-          treeDigest: app.code.digest,
-          documentPath: blobs.pathOf(page.digest),
-          documentBytes: page.sizeBytes,
-        };
-      }),
+    'app/page': async ({ app: id }, signal) => {
+      const { app } = library.open(id);
+      // A look-up for updates, which may take long, does not keep the page from opening.
+      const isThere = await blobs.verify(app.page.digest, signal);
+      return isThere ? pageOf(app) : busy.take(id, () => rebuild(id, signal));
+    },
     'app/setPlugin': ({ app, plugin, state }) => {
       library.setPlugin(app, plugin, state);
       changed(app);

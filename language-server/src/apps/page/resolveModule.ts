@@ -169,9 +169,22 @@ function browserMap(json: Readonly<Record<string, unknown>>): Readonly<Record<st
 
 function readPackage(files: ModuleFiles, folder: string): Readonly<Record<string, unknown>> | undefined {
   const path = folder === '' ? 'package.json' : `${folder}/package.json`;
-  if (!files.has(path)) return undefined;
+  const known = parsed.get(files) ?? new Map<string, PackageJson | undefined>();
+  parsed.set(files, known);
+  if (!known.has(path)) known.set(path, files.has(path) ? parsePackage(files.read(path)) : undefined);
+  return known.get(path);
+}
+
+type PackageJson = Readonly<Record<string, unknown>>;
+
+/** What was read of the packages of one build: each module of a package asks again. */
+const parsed = new WeakMap<ModuleFiles, Map<string, PackageJson | undefined>>();
+const packageBytes = 1024 * 1024;
+
+function parsePackage(bytes: Uint8Array): PackageJson | undefined {
+  if (bytes.length > packageBytes) return undefined;
   try {
-    const value: unknown = JSON.parse(Buffer.from(files.read(path)).toString('utf8'));
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
     return typeof value === 'object' && value !== null
       ? (value as Readonly<Record<string, unknown>>)
       : undefined;

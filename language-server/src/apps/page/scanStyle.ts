@@ -14,6 +14,8 @@ export interface StylePart {
  */
 export function scanStyle(css: string): StylePart[] {
   const parts: StylePart[] = [];
+  // Where no parenthesis closes any more, none is looked for again: that would take the square of the time.
+  const lastClose = css.lastIndexOf(')');
   let at = 0;
   while (at < css.length) {
     const unit = css[at];
@@ -24,7 +26,7 @@ export function scanStyle(css: string): StylePart[] {
       const part = readImport(css, at);
       if (part) parts.push(part);
       at = part?.end ?? at + 7;
-    } else if ((unit === 'u' || unit === 'U') && isFunction(css, at)) {
+    } else if ((unit === 'u' || unit === 'U') && at < lastClose && isFunction(css, at)) {
       const part = readUrl(css, at);
       if (part) parts.push(part);
       at = part?.end ?? at + 4;

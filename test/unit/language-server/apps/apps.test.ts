@@ -162,6 +162,17 @@ describe('apps', () => {
       assert.notEqual(first.stageId, second.stageId);
     });
 
+    it('[APPS-03] shows a page only where it is what was built, and builds it again where it is not', async () => {
+      write({}, { 'index.html': 'page' });
+      await apps().add(source());
+      const page = async () => apps().apps.handlers['app/page']({ app: 'notes' }, never);
+      const { documentPath } = await page();
+      for (const attack of [() => writeFileSync(documentPath, 'evil'), () => rmSync(documentPath)]) {
+        attack();
+        assert.equal(readFileSync((await page()).documentPath, 'utf8'), 'built: page');
+      }
+    });
+
     it('[APPS-10] a page that can’t be built leaves the version that was there', async () => {
       write();
       await apps().add(source());
@@ -366,6 +377,7 @@ describe('apps', () => {
       const view = await apps().install(review);
       assert.equal(view.isOfficial, false);
       assert.equal(Buffer.from(apps().storage.get('notes', 'a/b.txt')?.bytes ?? []).toString(), 'data');
+      assert.deepEqual(await apps().update('notes'), { kind: 'none' }, 'a backup has no newer version');
     });
 
     it('[APPS-11] a failed import leaves what was there', async () => {

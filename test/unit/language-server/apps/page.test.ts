@@ -9,6 +9,10 @@ import { inlinePage } from '../../../../language-server/src/apps/page/inlinePage
 import { inlineStyle } from '../../../../language-server/src/apps/page/inlineStyle.ts';
 import { localPath } from '../../../../language-server/src/apps/page/localFiles.ts';
 import { resolveModule } from '../../../../language-server/src/apps/page/resolveModule.ts';
+import { createPageBuilder } from '../../../../language-server/src/apps/page/pageBuilder.ts';
+import type { AppContent } from '../../../../language-server/src/apps/readApp.ts';
+import type { FrozenTree } from '../../../../language-server/src/apps/tree/frozenTree.ts';
+import type { BlobStore } from '../../../../remote-agent/src/files/blobStore.ts';
 import { scanStyle } from '../../../../language-server/src/apps/page/scanStyle.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { buildCompiler } from '../../../support/buildCompiler.ts';
@@ -105,9 +109,50 @@ describe('pages', () => {
     });
   });
 
-  it('takes a deep page without recursion', async () => {
-    assert.ok((await inline('<div>'.repeat(400))).length > 400);
+  it('[APPS-14] takes a page that is nested without end', async () => {
+    assert.ok((await inline('<div>'.repeat(200_000))).length > 1_000_000);
   });
+
+  const bombs: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    [
+      'an image that is named very often',
+      { 'index.html': '<img src=i.png>'.repeat(200), 'i.png': 'x'.repeat(1024 * 1024) },
+    ],
+    [
+      'style sheets that import each other very often',
+      Object.fromEntries([
+        ['index.html', '<link rel=stylesheet href=a0.css>'],
+        ...Array.from({ length: 7 }, (_, at) => [`a${at}.css`, `@import "a${at + 1}.css";`.repeat(100)]),
+        ['a7.css', 'x{}'.repeat(100)],
+      ]) as Record<string, string>,
+    ],
+    ['very many module scripts', { 'index.html': '<script type=module>1</script>'.repeat(100) }],
+    ['a very large page', { 'index.html': 'x'.repeat(5 * 1024 * 1024) }],
+  ];
+  for (const [name, files] of bombs)
+    it(`[APPS-14] refuses ${name}`, async () => {
+      const { read, has } = filesOf(files);
+      const tree = {
+        has,
+        read: (path: string, limitBytes = Infinity) => {
+          const bytes = read(path);
+          if (bytes.length > limitBytes) throw new UserError('too-large', path);
+          return bytes;
+        },
+      } as unknown as FrozenTree;
+      const build = createPageBuilder({
+        blobs: { putBytes: () => assert.fail('it was kept') } as unknown as BlobStore,
+        bundle: async () => '1',
+        fetchPackages: async () => ({ has: () => false, read }),
+      });
+      const content = {
+        manifest: { id: 'notes', entry: 'index.html' },
+        packages: [],
+      } as unknown as AppContent;
+      await assert.rejects(build(tree, content, { onProgress: () => undefined, signal: never }), {
+        code: 'too-large',
+      });
+    });
 
   const paths: readonly (readonly [string, string, string | undefined])[] = [
     ['a.js', 'index.html', 'a.js'],
@@ -142,7 +187,12 @@ describe('pages', () => {
     );
     const { read } = filesOf({ 'd.css': 'd{}' });
     assert.equal(inlineStyle('@import url(d.css) screen;x{}', 'a.css', read), '@media screen{d{}}x{}');
-    assert.ok(scanStyle('url('.repeat(100_000)).length >= 0);
+  });
+
+  it('[APPS-14] takes time linear in a hostile sheet', () => {
+    const bound = 2_000_000;
+    for (const part of ['url(', '@import ', 'url("', '/*', '"', '\\', 'url(x', '@import url('])
+      assert.ok(scanStyle(part.repeat(bound / part.length)).length <= bound);
   });
 });
 
