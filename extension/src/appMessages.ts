@@ -363,6 +363,7 @@ export const appWords = {
     ].join(' '),
     button: t('Use This List'),
   }),
+  exportTitle: (name: string): string => t('Export {0} to a new file', short(name)),
   exportLabel: (): string => t('Export'),
   deleteQuestion: ({ name, codeBytes, dataBytes }: AppView) => ({
     text: t('Delete {0} with its data?', short(name)),

@@ -49,7 +49,7 @@ export class ManageApps {
   async export(app: AppView): Promise<void> {
     const { engine, notifier, progress } = this.#options;
     const file = await window.showSaveDialog({
-      title: words.exporting(app.name),
+      title: words.exportTitle(app.name),
       defaultUri: Uri.file(join(homedir(), `${app.id}-${app.appVersion}.${backupExtension}`)),
       filters: { [words.backupFiles()]: [backupExtension] },
       saveLabel: words.exportLabel(),

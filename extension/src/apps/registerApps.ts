@@ -71,6 +71,8 @@ export function registerApps(services: Services): Disposable {
     commands.register('sallyport.switchPluginOff', setPlugin('off', ['on'])),
     commands.register('sallyport.removePlugin', setPlugin('removed', ['on', 'off', 'switched-off'])),
     commands.register('sallyport.deleteApp', async (...args) => {
+      // The sizes that are shown are those of this moment.
+      list.forget();
       const app = await picker.app(parseAppTarget(args));
       if (app) await manage.delete(app);
     }),

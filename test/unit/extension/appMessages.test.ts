@@ -175,6 +175,7 @@ const lines = [
       [{ index: 'https://example.org/index.git', commit: 'c'.repeat(40), apps: 1 }],
       [{ index: 'https://example.org/index.git', commit: 'c'.repeat(40), apps: 14 }],
     ],
+    exportTitle: [['Notes']],
     exportLabel: [[]],
     deleteQuestion: [[makeApp()]],
     removeQuestion: [['search', 'Notes']],

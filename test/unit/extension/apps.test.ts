@@ -371,10 +371,14 @@ describe('the commands about apps', () => {
   });
 
   it('[APPUI-10] delete with sizes shown, and offer to bring it back', async () => {
-    const { fake, run, shown } = make();
+    const apps = [makeApp()];
+    const { fake, run, shown } = make(apps);
+    await run('openAppLog', { app: 'notes' });
+    apps[0] = makeApp({ dataBytes: 5 * 1024 * 1024 });
     stub.answer = 'Delete';
     await run('deleteApp', { app: 'notes' });
     assert.match(stub.shown[0]?.text ?? '', /Delete Notes with its data/);
+    assert.match(stub.details[0] ?? '', /Its code has 40 KB, its data 5\.0 MB/);
     assert.deepEqual(fake.asked('app/delete'), [{ app: 'notes' }]);
     assert.match(texts(shown)[0] ?? '', /brought back until 2026-12-30/);
     assert.deepEqual(shown[0]?.action?.command, 'sallyport.restoreApp');
