@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAgentsVault } from '../../../extension/src/vault/core/agentsVault.ts';
 import { createPersonalVault, openPersonalVault } from '../../../extension/src/vault/core/personalVault.ts';
 import { Secret } from '../../../extension/src/vault/core/secret.ts';
 import { parseRunArguments, VaultUsageError } from '../../../extension/src/vault/run/arguments.ts';
 import { childEnvironment } from '../../../extension/src/vault/run/childEnvironment.ts';
+import { descriptorReader } from '../../../extension/src/vault/run/readKeys.ts';
 import { runVaultCommand } from '../../../extension/src/vault/run/vaultCommand.ts';
 import { removedMark } from '../../../protocol/src/scrub/scrubber.ts';
 import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
@@ -58,26 +59,22 @@ describe('vault run', () => {
         return true;
       },
     });
-    try {
-      const [verb = '', ...rest] = argv;
-      const code = await runVaultCommand([verb, '--keys-fd', String(descriptor), ...rest], {
-        home: temporary(),
-        variables,
-        output: sink(said.output),
-        errors: sink(said.errors),
-        folder: temporary(),
-        input: 'ignore',
-        platform: process.platform,
-        derive: quickDerivation,
-      });
-      return {
-        code,
-        output: Buffer.concat(said.output).toString(),
-        errors: Buffer.concat(said.errors).toString(),
-      };
-    } finally {
-      closeSync(descriptor);
-    }
+    const [verb = '', ...rest] = argv;
+    const code = await runVaultCommand([verb, '--keys-fd', String(descriptor), ...rest], {
+      home: temporary(),
+      variables,
+      output: sink(said.output),
+      errors: sink(said.errors),
+      folder: temporary(),
+      input: 'ignore',
+      platform: process.platform,
+      derive: quickDerivation,
+    });
+    return {
+      code,
+      output: Buffer.concat(said.output).toString(),
+      errors: Buffer.concat(said.errors).toString(),
+    };
   };
   const sh = (script: string) => ['--', '/bin/sh', '-c', script];
 
@@ -218,6 +215,16 @@ describe('vault run', () => {
       );
     });
   }
+
+  it('closes the descriptor of the keys, so that no command inherits it', async () => {
+    const file = join(temporary(), 'keys');
+    writeFileSync(file, 'one\r\ntwo\n');
+    const descriptor = openSync(file, 'r');
+    const reader = descriptorReader(descriptor);
+    assert.equal((await reader.read('')).length, 3);
+    reader.close();
+    assert.throws(() => fstatSync(descriptor), { code: 'EBADF' });
+  });
 
   it('leaves what is after -- to the command', () => {
     const { command } = parseRunArguments(['run', '--env', 'T=api.token', '--', 'git', '--', '--env', 'x']);

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { Secret } from '../core/secret.ts';
 
@@ -12,7 +12,7 @@ export interface KeyReader {
 
 const longest = 4096;
 
-/** Reads line after line from an open descriptor, without asking. */
+/** Reads line after line from an open descriptor, without asking. It is closed in the end: no command may inherit it. */
 export function descriptorReader(descriptor: number): KeyReader {
   return {
     async read() {
@@ -27,7 +27,7 @@ export function descriptorReader(descriptor: number): KeyReader {
       if (secret.length === 0) throw new Error('The descriptor of the keys has no line');
       return secret;
     },
-    close: () => undefined,
+    close: () => closeSync(descriptor),
   };
 }
 
