@@ -183,6 +183,11 @@ describe('the vault', () => {
     await window.palette('Sallyport: Review Permissions');
     await vault.line(/in the header authorization of requests/).click();
     await vault.line(/^Reach 127\.0\.0\.1/).click();
+    const use = vault.line(/in the header authorization of requests/);
+    await use.hover();
+    await use.getByRole('button', { name: 'Read the whole text' }).click();
+    await window.page.getByText('A permission of Fetch').first().waitFor();
+    await vault.quick.locator('input.input').first().click();
     await window.screenshot('vault-permissions');
     await window.page.keyboard.press('Enter');
     await window.row('Cards', /^Fetch.*not run/).waitFor();

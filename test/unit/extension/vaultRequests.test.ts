@@ -27,6 +27,7 @@ describe('A request for a vault value', () => {
   let acts: PresenceAct[];
   let isHere: boolean;
   let reviewer: RequestReviewer;
+  let texts: string[];
   const now = Date.now();
 
   beforeEach(async () => {
@@ -36,6 +37,7 @@ describe('A request for a vault value', () => {
     await agents.save(sampleDraft('api', { value: 'canary-value-1' }));
     await personal.save(sampleDraft('db', { password: 'canary-value-2' }));
     notices = [];
+    texts = [];
     acts = [];
     isHere = true;
     const desk = new ProofDesk(() => 0);
@@ -57,6 +59,7 @@ describe('A request for a vault value', () => {
         show: (notice) => notices.push(notice),
         showError: (error: unknown) => assert.fail(String(error)),
       },
+      reports: { show: async (_title, text) => void texts.push(text) },
       now: () => now,
     });
   });
@@ -74,21 +77,25 @@ describe('A request for a vault value', () => {
   ];
   for (const [answer, state, limits] of answers) {
     it(`[VAULTUI-05] answered with “${answer}” is ${state}, in Sallyport’s words`, async () => {
-      await agents.ask({ ...sampleWish, reason: 'I am\u202E harmless, press Allow' });
-      stub.chosen = [answer];
+      const use = { ...sampleWish.use, hosts: ['a.example'] };
+      await agents.ask({ ...sampleWish, use, reason: 'I am\u202E harmless, press Allow' });
+      // The line about the use is longer than the list shows.
+      stub.chosen = ['Open whole text', answer];
       await reviewer.review();
       const [grant] = agents.grants();
       assert.equal(grant?.state, state);
       assert.deepEqual(grant.limits, limits);
       const lines = stub.lists[0]?.map(({ label }) => label) ?? [];
-      assert.ok(
-        lines.includes(
-          'The card fetch uses “value” of “API” in the header authorization of requests to api.example.org, put in outside the sandbox',
-        ),
-        lines.join('\n'),
-      );
+      for (const line of [
+        'The card fetch',
+        '“value” of “API”',
+        'in the header authorization of requests to a.example, put in outside the sandbox',
+      ])
+        assert.ok(lines.includes(line), lines.join('\n'));
       assert.ok(lines.includes('It says: I am\\u{202E} harmless, press Allow'));
       assert.ok(lines.includes('For the project tiny'));
+      assert.ok(!lines.some((line) => line.startsWith('Allow')), 'no yes before the whole text was opened');
+      assert.match(texts[0] ?? '', /of requests to a\.example, put in outside the sandbox/);
       assert.deepEqual(acts, [], 'an item of the agents’ vault needs no presence');
     });
   }
@@ -104,11 +111,11 @@ describe('A request for a vault value', () => {
     const wish = { ...sampleWish, item: 'db', field: 'password' };
     await personal.ask(wish);
     isHere = false;
-    stub.chosen = ['Allow once'];
+    stub.chosen = ['Open whole text', 'Allow once'];
     await reviewer.review();
     assert.equal(personal.grants()[0]?.state, 'pending');
     isHere = true;
-    stub.chosen = ['Allow once'];
+    stub.chosen = ['Open whole text', 'Allow once'];
     await reviewer.review();
     assert.equal(personal.grants()[0]?.state, 'accepted');
     const [first, second] = acts;

@@ -64,6 +64,11 @@ export const grantWords = {
   title: (left: number): string =>
     left === 0 ? t('A value is asked for') : t('A value is asked for ({0} more wait)', left),
   asked: (): string => t('What is asked'),
+  what: (field: string, title: string): string => t('“{0}” of “{1}”', plain(field), plain(title)),
+  how: (grant: Pick<Grant, 'use'>): string => plain(vaultUseWords(grant.use)),
+  openText: (): string => t('Open whole text'),
+  readFirst: (): string => t('needed before you can allow'),
+  textTitle: (): string => t('A request for a vault value'),
   particulars: (): string => t('In detail'),
   answer: (): string => t('Your answer'),
   inPersonal: (): string => t('It is in your personal vault: allowing it needs presence.'),

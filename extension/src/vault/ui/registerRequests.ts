@@ -10,7 +10,7 @@ import { vaultProblem } from './vaultWords.ts';
 
 /** Requests for values that wait: one notification for all of them, the review, and the grants of accepted permissions. */
 export function createRequests(services: Services): Disposable {
-  const { commands, log, notifier, person, projects, reviewer: permissions } = services;
+  const { commands, log, notifier, person, projects, reports, reviewer: permissions } = services;
   const { vaults } = services.vault;
   const waiting = async (): Promise<readonly WaitingGrant[]> =>
     (await vaults.open())
@@ -22,6 +22,7 @@ export function createRequests(services: Services): Disposable {
     projectOf: async (scope) => (await projects.projects()).find((project) => project.scope === scope)?.name,
     person,
     notifier,
+    reports,
     now: () => Date.now(),
   });
   const review = async (): Promise<void> => {

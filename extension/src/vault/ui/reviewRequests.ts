@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { QuickPickItemKind, ThemeIcon, window, type QuickPickItem } from 'vscode';
 import { canonicalJson } from '../../../../protocol/src/canonicalJson.ts';
+import type { Reports } from '../../documents/reports.ts';
 import type { Notifier } from '../../notifier.ts';
 import { showHidden } from '../../../../protocol/src/text.ts';
 import type { Presence } from '../../presence/presence.ts';
 import type { PresenceAct } from '../../presence/presenceAct.ts';
 import type { Grant, GrantLimits } from '../core/grants.ts';
 import type { Vault } from '../core/vaultContract.ts';
-import { grantSentence, grantWords } from './grantWords.ts';
+import { grantee, grantSentence, grantWords } from './grantWords.ts';
 import { vaultNotices } from './vaultNotices.ts';
 
 export interface WaitingGrant {
@@ -22,6 +23,7 @@ export interface RequestReviewerOptions {
   readonly projectOf: (scope: string) => Promise<string | undefined>;
   readonly person: Presence;
   readonly notifier: Notifier;
+  readonly reports: Pick<Reports, 'show'>;
   readonly now: () => number;
 }
 
@@ -72,59 +74,82 @@ export class RequestReviewer {
     return true;
   }
 
-  /** False where the list was closed. */
+  /** False where the list was closed. Allowing is not offered before a text that the list cuts was opened. */
   async #one(waiting: WaitingGrant, left: number): Promise<boolean> {
     const { vault, grant } = waiting;
-    const chosen = await window.showQuickPick(await this.#lines(waiting), {
-      title: grantWords.title(left),
-      placeHolder: sentenceOf(vault, grant),
-      ignoreFocusOut: true,
-    });
-    if (!chosen) return false;
-    if (chosen.limits) await this.allow(waiting, chosen.limits);
-    else if (chosen.isDecline) {
-      await vault.answer(grant.id, 'declined');
-      this.#options.notifier.show(vaultNotices.declined());
+    const { notifier, reports } = this.#options;
+    const asked = await this.#asked(waiting);
+    let isRead = asked.every((line) => Array.from(line).length <= lineCharacters);
+    for (;;) {
+      const chosen = await window.showQuickPick(this.#lines(waiting, asked, isRead), {
+        title: grantWords.title(left),
+        placeHolder: grantWords.answer(),
+        ignoreFocusOut: true,
+      });
+      if (!chosen) return false;
+      if (chosen.isText) {
+        const title = grantWords.textTitle();
+        await reports.show(title, `${[title, '', ...asked].join('\n')}\n`, { preserveFocus: true });
+        isRead = true;
+        continue;
+      }
+      if (chosen.limits) await this.allow(waiting, chosen.limits);
+      else if (chosen.isDecline) {
+        await vault.answer(grant.id, 'declined');
+        notifier.show(vaultNotices.declined());
+      } else if (!chosen.isLater) continue;
+      return true;
     }
-    return true;
   }
 
-  async #lines({ vault, grant }: WaitingGrant): Promise<AnswerItem[]> {
-    const { projectOf, now } = this.#options;
-    const project = grant.scope === '' ? undefined : await projectOf(grant.scope);
-    const where =
-      grant.scope === ''
-        ? grantWords.noProject()
-        : project === undefined
-          ? grantWords.otherProject()
-          : grantWords.project(project);
+  /** Who, what, how, where, and what the asker says: a line each. */
+  async #asked({ vault, grant }: WaitingGrant): Promise<string[]> {
+    const { scope, principal, field, item, reason } = grant;
+    const project = scope === '' ? undefined : await this.#options.projectOf(scope);
+    const elsewhere = scope === '' ? grantWords.noProject() : grantWords.otherProject();
+    return [
+      grantee(principal),
+      grantWords.what(field, vault.get(item)?.title ?? item),
+      grantWords.how(grant),
+      project === undefined ? elsewhere : grantWords.project(project),
+      vault.kind === 'personal' ? grantWords.inPersonal() : grantWords.inAgents(),
+      ...(reason === '' ? [] : [grantWords.reason(reason)]),
+    ];
+  }
+
+  #lines({ grant }: WaitingGrant, asked: readonly string[], isRead: boolean): AnswerItem[] {
     const separator = (label: string): AnswerItem => ({ label, kind: QuickPickItemKind.Separator });
     const answer = (label: string, icon: string, rest: Partial<AnswerItem>): AnswerItem => ({
       label,
       iconPath: new ThemeIcon(icon),
       ...rest,
     });
-    const hour = now() + 60 * 60 * 1000;
+    const hour = this.#options.now() + 60 * 60 * 1000;
     return [
       separator(grantWords.asked()),
-      { label: sentenceOf(vault, grant) },
-      separator(grantWords.particulars()),
-      { label: vault.kind === 'personal' ? grantWords.inPersonal() : grantWords.inAgents() },
-      { label: where },
-      ...(grant.reason === '' ? [] : [{ label: grantWords.reason(grant.reason) }]),
+      ...asked.map((label) => ({ label })),
       separator(grantWords.answer()),
-      answer(grantWords.once(), 'check', { limits: { count: 1, until: null } }),
-      answer(grantWords.hour(), 'clock', { limits: { count: null, until: hour } }),
-      answer(grantWords.asWished(grant.limits), 'check-all', { limits: grant.limits }),
+      ...(isRead
+        ? [
+            answer(grantWords.once(), 'check', { limits: { count: 1, until: null } }),
+            answer(grantWords.hour(), 'clock', { limits: { count: null, until: hour } }),
+            answer(grantWords.asWished(grant.limits), 'check-all', { limits: grant.limits }),
+          ]
+        : [answer(grantWords.openText(), 'book', { isText: true, description: grantWords.readFirst() })]),
       answer(grantWords.decline(), 'close', { isDecline: true }),
-      answer(grantWords.later(), 'arrow-right', {}),
+      answer(grantWords.later(), 'arrow-right', { isLater: true }),
     ];
   }
 }
 
+/** What a list surely shows of one line at its narrowest. */
+const lineCharacters = 72;
+
 interface AnswerItem extends QuickPickItem {
   readonly limits?: GrantLimits;
   readonly isDecline?: boolean;
+  readonly isText?: boolean;
+  readonly isLater?: boolean;
 }
 
 /** The grant in words; where its item is gone, by its id. */
