@@ -83,6 +83,9 @@ export function shellHtml(options: ShellOptions): string {
   const script = isRelay(options.kind)
     ? `<script>${inlineScript(options.script)}</script>`
     : `<script nonce="${options.scriptNonce}" src="${attribute(options.script)}"></script>`;
+  // The shell of an app brings its style along in its script.
+  const style =
+    options.kind === 'appHost' ? '' : `<link rel="stylesheet" href="${attribute(options.styleUri)}">`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -91,7 +94,7 @@ export function shellHtml(options: ShellOptions): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta property="csp-nonce" content="${options.styleNonce}">
 <title>${attribute(options.title)}</title>
-<link rel="stylesheet" href="${attribute(options.styleUri)}">
+${style}
 </head>
 <body>
 <div id="root"></div>

@@ -72,7 +72,7 @@ describe('The network of an app', function () {
 /** Long enough for what is going to be sent: a request that the page makes now has come back. */
 async function settle(page: Page): Promise<void> {
   for (let round = 0; round < 3; round++)
-    await page.evaluate(() => fetch('/appHost.css').catch(() => undefined));
+    await page.evaluate(() => fetch('/page.css').catch(() => undefined));
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 250))));
 }
 

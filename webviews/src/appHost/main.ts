@@ -7,11 +7,11 @@ import { visibleText } from '../ui/visibleText.ts';
 import { words } from '../ui/words.ts';
 import { AppBar } from './appBar.ts';
 import { AppBridge } from './appBridge.ts';
+import { appHostStyle } from './appHostStyle.ts';
 import { appThemeOf } from './appThemeOf.ts';
 import { AppView, type AppState } from './appView.ts';
 import { CallLimits } from './callLimits.ts';
 import { judgeCall } from './judgeCall.ts';
-import './appHost.css';
 
 // The shell of one app. It puts no text from anywhere into its own document but as text nodes, and passes on nothing but
 // calls that its own table allows.
@@ -34,6 +34,9 @@ const bridge = new AppBridge({
     channel.notify('appPage/problem', { kind: 'refused', text: `${method}: ${code}` }),
 });
 
+const style = new CSSStyleSheet();
+style.replaceSync(appHostStyle);
+document.adoptedStyleSheets = [style];
 const root = document.getElementById('root') ?? document.body;
 const bar = new AppBar({ onReload: () => void open(), onStop: stop });
 const body = document.createElement('main');
