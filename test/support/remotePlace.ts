@@ -34,6 +34,9 @@ export class RememberedJobs implements RemoteJobs {
     return this.rows.has(jobId);
   }
   adopt(jobId: string, result: JobResult | undefined, log: readonly { text: string }[]): void {
+    const row = this.rows.get(jobId);
+    if (row?.state !== 'sent') return;
+    this.rows.set(jobId, { ...row, state: 'settled' });
     this.adopted.push({ jobId, result, log: log.map(({ text }) => text).join('') });
   }
 }

@@ -72,14 +72,26 @@ async function sendBlob(
     head.write(digest, 1, 'hex');
     head.writeBigUInt64BE(BigInt(size), 33);
     await writer.write(head);
+    // Two buffers in turns: one is filled while the stream has the other, and nothing is left for the collector.
+    const turns: Turn[] = [newTurn(size), newTurn(size)];
     for (let at = 0; at < size;) {
-      const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, size - at));
-      const { bytesRead } = await readAt(descriptor, chunk, 0, chunk.length, at);
+      const turn = turns.shift() ?? newTurn(size);
+      turns.push(turn);
+      await turn.free;
+      const { bytesRead } = await readAt(
+        descriptor,
+        turn.buffer,
+        0,
+        Math.min(turn.buffer.length, size - at),
+        at,
+      );
       if (bytesRead === 0) throw new UserError('store-damaged', `${digest} became shorter`, { digest });
-      await writer.write(chunk.subarray(0, bytesRead));
+      await writer.flush();
+      turn.free = writer.lend(turn.buffer.subarray(0, bytesRead));
       at += bytesRead;
       onSent(bytesRead);
     }
+    await Promise.all(turns.map(({ free }) => free));
     return size;
   } finally {
     closeSync(descriptor);
@@ -90,6 +102,16 @@ async function sendBlob(
 export interface WantedBlob {
   readonly digest: string;
   readonly sizeBytes: number | 'listing';
+}
+
+/** A buffer, and when it is free again. */
+interface Turn {
+  readonly buffer: Buffer;
+  free: Promise<void>;
+}
+
+function newTurn(size: number): Turn {
+  return { buffer: Buffer.allocUnsafeSlow(Math.min(size, chunkBytes)), free: Promise.resolve() };
 }
 
 /** How many gets are asked for ahead of the answers. */
@@ -191,6 +213,24 @@ class Writer {
     this.#heldBytes = 0;
     if (this.#stream.destroyed || this.#stream.writableEnded) throw closed(undefined);
     if (!this.#stream.write(bytes)) await this.#room();
+  }
+
+  /** Gives these bytes to the stream as they are. Settles when they are the caller's again, whatever became of them. */
+  lend(bytes: Uint8Array): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#stream.off('close', done);
+        this.#stop.removeEventListener('abort', done);
+        resolve();
+      };
+      if (this.#stop.aborted || this.#stream.destroyed || this.#stream.writableEnded) {
+        resolve();
+        return;
+      }
+      this.#stream.once('close', done);
+      this.#stop.addEventListener('abort', done, { once: true });
+      this.#stream.write(bytes, done);
+    });
   }
 
   #room(): Promise<void> {

@@ -7,6 +7,7 @@ import {
 } from '../../../../protocol/src/places.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { errorMessage } from '../../../../protocol/src/errors.ts';
+import { placeEdit } from '../../manifests/placeEdit.ts';
 import type { PlaceRegistry } from './placeRegistry.ts';
 
 type Handlers = RequestHandlers<typeof placeRequests>;
@@ -15,10 +16,12 @@ export interface PlaceHandlerOptions {
   readonly registry: () => PlaceRegistry;
   /** The places that cards of the open projects name, and those that may hold something. */
   readonly named: () => readonly string[];
+  /** Hosts that the person's SSH configuration names. */
+  readonly sshHosts: () => readonly string[];
 }
 
 /** Answers the person's side about places. Only `place/check`, `place/held` and `place/release` connect. */
-export function createPlaceHandlers({ registry, named }: PlaceHandlerOptions): Handlers {
+export function createPlaceHandlers({ registry, named, sshHosts }: PlaceHandlerOptions): Handlers {
   const get = (id: string) => {
     if (id === localPlace) throw new UserError('not-found', 'This computer is no place to connect to');
     return registry().get(id);
@@ -51,6 +54,8 @@ export function createPlaceHandlers({ registry, named }: PlaceHandlerOptions): H
       get(place).disconnect();
       return {};
     },
+    'place/choices': () => ({ kinds: [...registry().kinds], sshHosts: [...sshHosts()] }),
+    'place/edit': ({ text, place }) => ({ edits: placeEdit(text, place) }),
   };
 }
 

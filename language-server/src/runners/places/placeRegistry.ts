@@ -1,5 +1,11 @@
 import { UserError } from '../../../../protocol/src/errors.ts';
-import { localPlace, parsePlace, type PlaceKind, type PlaceName } from '../../../../protocol/src/places.ts';
+import {
+  localPlace,
+  parsePlace,
+  placeKinds,
+  type PlaceKind,
+  type PlaceName,
+} from '../../../../protocol/src/places.ts';
 import { Slots } from '../../runs/slots.ts';
 import type { PlaceRunner } from './placeRunner.ts';
 
@@ -20,6 +26,11 @@ export class PlaceRegistry {
 
   constructor(options: PlaceRegistryOptions) {
     this.#options = options;
+  }
+
+  /** The kinds of place that cards can run in. */
+  get kinds(): readonly PlaceKind[] {
+    return placeKinds.filter((kind) => kind === localPlace || this.#options.factories[kind] !== undefined);
   }
 
   /** The place of this id. Throws `not-found` for an id that is none, or of a kind that is not offered. */

@@ -24,7 +24,12 @@ export async function reconcile(
     if (job.state === 'sent' && state !== undefined) {
       if (job.cancelled) await link.channel.call('job/cancel', { jobId: job.jobId });
       else if (state !== 'ended') continue;
-      await adopt(link, job, jobs);
+      try {
+        await adopt(link, job, jobs);
+      } catch (error) {
+        // Forgotten since the journal was read: another connection has stored its result, and said so.
+        if (!(error instanceof UserError) || error.code !== 'not-found') throw error;
+      }
     }
     if (state !== undefined) await link.channel.call('job/forget', { jobId: job.jobId });
     jobs.remove(job.jobId);

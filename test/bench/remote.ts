@@ -1,0 +1,252 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, openSync, closeSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomFillSync } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CardJob } from '../../language-server/src/runners/cardRunner.ts';
+import { RemoteLink } from '../../language-server/src/runners/places/remoteLink.ts';
+import { defaultCardLimits } from '../../protocol/src/limits.ts';
+import { putTree } from '../support/blobs.ts';
+import { jobWith } from '../support/jobs.ts';
+import { Heard, openPlace } from '../support/remotePlace.ts';
+import { removeHost, SshHost } from '../support/sshHost.ts';
+import { sshParts } from '../support/sshPlace.ts';
+import { limitRow, measureInTurns, missingRow, ratioRow, type BenchRow } from './benchRow.ts';
+
+const never = new AbortController().signal;
+const rounds = 40;
+const bulkRounds = 5;
+const bulkBytes = 256 * 1024 * 1024;
+const inputBytes = 1024 * 1024 * 1024;
+const restMs = 25;
+
+/** A card over SSH against OpenSSH itself, over one connection each that is open already, on loopback. */
+export async function remoteBench(): Promise<BenchRow[]> {
+  if (!existsSync('/usr/sbin/sshd')) return [missingRow('remote', 'a card over SSH: sshd', '')];
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-bench-ssh-'));
+  const host = new SshHost({ folder: join(folder, 'host') });
+  try {
+    await host.start();
+    return [...(await cardRows(folder, host)), ...(await bulkRows(folder, host))];
+  } finally {
+    await removeHost(host);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function cardRows(folder: string, host: SshHost): Promise<BenchRow[]> {
+  const parts = partsFor(folder, host);
+  const place = openPlace(parts.transport('lab'), join(folder, 'blobs'));
+  const openssh = openSsh(folder, host);
+  try {
+    const code = await putTree(place.blobs.folder, { 'main.sh': 'true' });
+    let count = 0;
+    const run = async (more: Partial<CardJob> = {}) => {
+      const job = { ...jobWith({ jobId: `bench-${++count}`, code }), limits: defaultCardLimits, ...more };
+      const { outcome } = await place.runner.run(job, new Heard(), never);
+      place.runner.settled?.(job.jobId);
+      if (outcome.kind !== 'exited' || outcome.exitCode !== 0) throw new Error(JSON.stringify(outcome));
+    };
+    for (let warm = 0; warm < 5; warm++) {
+      await run();
+      await openssh.run('true');
+      await pause(restMs);
+    }
+    const times = await measureInTurns(rounds, {
+      rest: () => pause(restMs),
+      card: () => run(),
+      rest1: () => pause(restMs),
+      openssh: () => openssh.run('true'),
+    });
+    const rtts: number[] = [];
+    const link = await openLink(parts.transport('lab'), join(folder, 'blobs'));
+    for (let round = 0; round < 200; round++) {
+      const startedAt = performance.now();
+      await link.channel.call('lease/renew', {});
+      rtts.push(performance.now() - startedAt);
+    }
+    link.close();
+    rtts.sort((a, b) => a - b);
+    return [
+      ratioRow(
+        {
+          group: 'remote',
+          name: 'a sealed card over SSH, warm, against ssh HOST true (multiplexed)',
+          unit: 'ms',
+          goal: '≤ 1.3 × ssh',
+          ours: times.card,
+          peer: times.openssh,
+        },
+        1.3,
+      ),
+      limitRow(
+        {
+          group: 'remote',
+          name: 'control round trip over SSH on loopback',
+          unit: 'ms',
+          ours: rtts[100] ?? NaN,
+        },
+        1,
+      ),
+    ];
+  } finally {
+    openssh.close();
+    await place.runner.dispose();
+  }
+}
+
+async function bulkRows(folder: string, host: SshHost): Promise<BenchRow[]> {
+  const openssh = openSsh(folder, host);
+  const blobs = join(folder, 'bulk');
+  const link = await openLink(partsFor(folder, host).transport('lab'), blobs);
+  const counter = await startCounter(host.port);
+  const counted = sshParts({
+    folder: join(folder, 'counted'),
+    config: host.configBlock('lab').replace(`Port ${host.port}`, `Port ${counter.port}`),
+    known: host.knownLine('ed25519', `[127.0.0.1]:${counter.port}`),
+  });
+  const place = openPlace(counted.transport('lab'), blobs);
+  try {
+    const bytes = Buffer.alloc(bulkBytes);
+    const file = join(folder, 'bulk-file');
+    const times = await measureInTurns(bulkRounds, {
+      make: () => writeFileSync(file, randomFillSync(bytes)),
+      ours: async () => link.put([await put(place.blobs, file)]),
+      openssh: () => openssh.run(`cat > ${join(host.home, 'copy')}`, file),
+    });
+    // What storing it here first costs is no part of the copy.
+    const storing = await measureInTurns(bulkRounds, { store: () => put(place.blobs, file) });
+    const rate = (ms: number) => bulkBytes / 1024 / 1024 / (ms / 1000);
+    const [ours, peer] = [rate(times.ours - storing.store), rate(times.openssh)];
+    const before = process.memoryUsage().rss;
+    const big = await put(place.blobs, makeFile(folder, inputBytes));
+    const code = await putTree(place.blobs.folder, { 'main.sh': 'wc -c < $SALLYPORT_INPUTS/in' });
+    const job = (jobId: string): CardJob => ({
+      ...jobWith({ jobId, code }),
+      limits: { seconds: 120, memoryMB: 512, processes: 16, outputMB: 1, logMB: 1 },
+      inputs: [{ port: 'in', type: 'file', artifact: { ...big, kind: 'file', files: 1 } }],
+    });
+    await place.runner.run(job('first'), new Heard(), never);
+    const sentBefore = counter.sent();
+    await place.runner.run(job('second'), new Heard(), never);
+    const sentMB = (counter.sent() - sentBefore) / 1024 / 1024;
+    process.stderr.write(
+      `remote: memory grew by ${Math.round((process.memoryUsage().rss - before) / 1048576)} MB\n`,
+    );
+    return [
+      {
+        group: 'remote',
+        name: '256 MB to the host, stored and checked by digest, against OpenSSH (cat > file)',
+        unit: 'MB/s',
+        goal: '≥ 0.9 × OpenSSH',
+        ours,
+        peer,
+        ratio: ours / peer,
+        holds: ours / peer >= 0.9,
+      },
+      limitRow(
+        {
+          group: 'remote',
+          name: 'sent in the second run with the same 1 GB of inputs',
+          unit: 'MB',
+          ours: sentMB,
+        },
+        1,
+      ),
+    ];
+  } finally {
+    openssh.close();
+    link.close();
+    await place.runner.dispose();
+    counter.close();
+  }
+}
+
+function partsFor(folder: string, host: SshHost) {
+  return sshParts({ folder: join(folder, 'here'), config: host.configBlock('lab'), known: host.knownLine() });
+}
+
+async function openLink(transport: ReturnType<ReturnType<typeof sshParts>['transport']>, blobs: string) {
+  const { createBlobStore } = await import('../../remote-agent/src/files/blobStore.ts');
+  const link = await transport.open({ signal: never, mayAsk: false, onStep: () => undefined });
+  return RemoteLink.open({
+    link,
+    blobs: createBlobStore(blobs),
+    engine: 'engine-of-bench',
+    leaseSeconds: 60,
+    onEvent: () => undefined,
+    onClose: () => undefined,
+    onProblem: () => undefined,
+  });
+}
+
+async function put(store: ReturnType<typeof openPlace>['blobs'], file: string) {
+  const descriptor = openSync(file, 'r');
+  try {
+    return await store.putFile(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function makeFile(folder: string, bytes: number): string {
+  const file = join(folder, 'big-file');
+  execFileSync('truncate', ['-s', String(bytes), file]);
+  return file;
+}
+
+/** A way to the host that counts what goes to it. */
+async function startCounter(to: number): Promise<{ port: number; sent: () => number; close: () => void }> {
+  let sent = 0;
+  const server = createServer((near) => {
+    const far = connect(to, '127.0.0.1');
+    near.on('data', (chunk: Buffer) => (sent += chunk.length));
+    near.pipe(far).pipe(near);
+    for (const each of [near, far]) each.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  return { port, sent: () => sent, close: () => void server.close() };
+}
+
+/** OpenSSH over one connection that stays open, with the cipher that ours uses. */
+function openSsh(
+  folder: string,
+  host: SshHost,
+): { run: (command: string, input?: string) => Promise<void>; close: () => void } {
+  const control = join(folder, 'control');
+  const words = [
+    ['-F', join(folder, 'here/config')],
+    ['-o', `ControlPath=${control}`],
+    ['-o', 'ControlMaster=auto'],
+    ['-o', 'ControlPersist=60'],
+    ['-o', 'Ciphers=aes128-gcm@openssh.com'],
+    ['-o', 'BatchMode=yes'],
+  ].flat();
+  partsFor(folder, host);
+  return {
+    run: (command, input) =>
+      new Promise((resolve, reject) => {
+        const descriptor = input === undefined ? undefined : openSync(input, 'r');
+        const child = spawn('ssh', [...words, 'lab', command], {
+          stdio: [descriptor ?? 'ignore', 'ignore', 'ignore'],
+        });
+        child.once('error', reject);
+        child.once('close', (exitCode) => {
+          if (descriptor !== undefined) closeSync(descriptor);
+          if (exitCode === 0) resolve();
+          else reject(new Error(`ssh ended with ${exitCode ?? 'a signal'}`));
+        });
+      }),
+    close: () => {
+      try {
+        execFileSync('ssh', [...words, '-O', 'exit', 'lab'], { stdio: 'ignore' });
+      } catch {
+        // It has ended.
+      }
+    },
+  };
+}
