@@ -5,11 +5,12 @@ import { errorMessage } from '../../../protocol/src/errors.ts';
 import { portTransport } from '../frame/portTransport.ts';
 import type { TrustedSinks } from '../view/lockDown.ts';
 import { keepLinksInside } from '../view/keepLinksInside.ts';
+import { keepFocusModest, tellFocus } from '../view/modestFocus.ts';
 import { findOpenDoors } from '../view/probe.ts';
 import { AppStyles, markKind } from './appStyles.ts';
 import { BridgeCalls } from './bridgeCalls.ts';
 import { createSallyport } from './createSallyport.ts';
-import { keepFocusModest, tellFocus } from './modestFocus.ts';
+
 import { enterPage, leaveByKey } from './pageManners.ts';
 import { submitForms } from './submitForms.ts';
 import { tellProblems } from './tellProblems.ts';

@@ -4,6 +4,7 @@ import { viewFrame, viewHost, viewLimits, type ViewTheme } from '../../../protoc
 import { portTransport } from '../frame/portTransport.ts';
 import { keepLinksInside } from './keepLinksInside.ts';
 import type { TrustedSinks } from './lockDown.ts';
+import { keepFocusModest } from './modestFocus.ts';
 import { findOpenDoors } from './probe.ts';
 import { takeRenderer, type Drawing } from './renderer.ts';
 import { applyTheme } from './themeStyle.ts';
@@ -17,7 +18,7 @@ export function serveShell(port: MessagePort, sinks: TrustedSinks): void {
 
   const show = async (kind: 'vega-lite' | 'plotly' | 'html', text: string, theme: ViewTheme) => {
     if (kind === 'html') {
-      sinks.writePage(text);
+      sinks.writePage(text, () => keepFocusModest(window));
       keepLinksInside(document);
     } else {
       await library;

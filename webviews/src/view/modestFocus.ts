@@ -1,7 +1,7 @@
 /**
  * Keeps a page from taking the keyboard: in Chromium any frame may focus itself while a person types elsewhere in the
  * window, and gets the keys. What a page focuses while it has not the keyboard is focused when a person comes to it.
- * Must run before the page's own code; the shell is told of every change as well, and judges (`appView.ts`).
+ * Must run before the page's own code. The shell of an app is told of every change as well, and judges (`appView.ts`).
  */
 export function keepFocusModest(window: Window & typeof globalThis): void {
   const { document } = window;
