@@ -76,7 +76,9 @@ export function createApps(options: AppsOptions): Apps {
   quietly(() => {
     for (const app of records.list())
       if (app.deletedAt !== null && app.deletedAt + deletedMs <= now()) forget(app.id);
+    if (now() - (records.logOf(sweeps).at(-1)?.at ?? 0) < dayMs) return;
     sweepBlobs(records, blobs, now());
+    records.log(sweeps, now(), 'sweep', '');
   });
 
   function forget(app: string): void {
@@ -271,6 +273,10 @@ export function createApps(options: AppsOptions): Apps {
     dispose: () => busy.idle(),
   };
 }
+
+/** Looking at every blob takes as long as there are many: once a day, remembered under a name that no app has. */
+const sweeps = '';
+const dayMs = 24 * 60 * 60 * 1000;
 
 /** One act after the other for each app. */
 class Turns {
