@@ -41,6 +41,8 @@ export interface SshSetup {
   readonly agent?: string;
   readonly signers?: readonly SshSigner[];
   readonly times?: SshTimes;
+  /** The runner's file; absent means one that is built now. */
+  readonly program?: string;
 }
 
 export interface SshParts {
@@ -80,7 +82,7 @@ export function sshParts(setup: SshSetup): SshParts {
     ...(setup.times ? { times: setup.times } : {}),
   });
   const transport = (host: string) =>
-    createSshTransport({ place: `ssh:${host}`, host, sessions, program: bundledRunner() });
+    createSshTransport({ place: `ssh:${host}`, host, sessions, program: setup.program ?? bundledRunner() });
   return { sessions, person, transport, knownHosts, ownKnownHosts };
 }
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -12,6 +14,7 @@ import {
 import { join } from 'node:path';
 import type { CardJob } from '../../../../language-server/src/runners/cardRunner.ts';
 import { putTree } from '../../../support/blobs.ts';
+import { bundledRunner } from '../../../support/bundledRunner.ts';
 import { jobWith } from '../../../support/jobs.ts';
 import { Heard, openPlace, quickTimes, type TestPlace } from '../../../support/remotePlace.ts';
 import { removeHost, SshHost } from '../../../support/sshHost.ts';
@@ -20,6 +23,7 @@ import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 import { until } from '../../../support/until.ts';
 
 const never = new AbortController().signal;
+const sleeperProgram = join(import.meta.dirname, '../../../support/sleeperEngine.ts');
 
 describe('a card over SSH', function () {
   this.timeout(60_000);
@@ -181,6 +185,35 @@ describe('a card over SSH', function () {
     const { outcome } = await running;
     assert.equal(outcome.kind, 'unknown');
     assert.equal(heard.starts, 1);
+  });
+
+  it('sleeps through the loss of its connection and goes on when it wakes [K20]', async () => {
+    // The host gives the sleeper up meanwhile, as it does after minutes in life.
+    const host = await start(['ClientAliveInterval 1', 'ClientAliveCountMax 1']);
+    const code = await putTree(join(folder(), 'blobs'), {
+      'main.sh': 'for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.3; done',
+    });
+    const words = [
+      sleeperProgram,
+      folder(),
+      host.knownLine(),
+      host.configBlock('lab'),
+      JSON.stringify(code),
+      bundledRunner(),
+    ];
+    const sleeper = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+    let said = '';
+    sleeper.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+    const ended = once(sleeper, 'exit');
+    await until(() => said.includes('log 2'));
+    sleeper.kill('SIGSTOP');
+    await until(() => host.sessions().length === 0, 20_000);
+    sleeper.kill('SIGCONT');
+    await ended;
+    const { outcome, lines, starts } = JSON.parse(said.split('\n').at(-2) ?? '') as Record<string, unknown>;
+    assert.deepEqual(outcome, { kind: 'exited', exitCode: 0 });
+    assert.equal(lines, '1\n2\n3\n4\n5\n6\n7\n8\n');
+    assert.equal(starts, 1);
   });
 
   it('stops there when it is cancelled [SSH-02]', async () => {
