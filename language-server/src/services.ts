@@ -30,6 +30,7 @@ import { PlaceRegistry } from './runners/places/placeRegistry.ts';
 import { jobsUnder } from './runners/places/remoteJobs.ts';
 import { createRemoteRunner } from './runners/places/remoteRunner.ts';
 import type { RunnerTransport } from './runners/places/runnerTransport.ts';
+import { configuredHosts } from './runners/ssh/configuredHosts.ts';
 import { KnownWorkers } from './runners/worker/knownWorkers.ts';
 import { createWorkerHandlers } from './runners/worker/workerHandlers.ts';
 import { openWorkerIdentity } from './runners/worker/workerIdentity.ts';
@@ -354,6 +355,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
           [...cards.values()].flatMap(({ manifest }) => manifest?.permissions?.executionService ?? []),
         ),
     ],
+    sshHosts: () => configuredHosts(options.placeSurroundings?.ssh?.home ?? homedir()),
   });
 
   const workerHandlers = createWorkerHandlers({

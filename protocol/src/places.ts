@@ -80,6 +80,17 @@ export type HeldJob = z.infer<typeof heldJob>;
 
 const place = z.string();
 
+export const placeChoices = z.strictObject({
+  /** The kinds that this engine can use. */
+  kinds: z.array(placeKind),
+  /** Hosts that the person's SSH configuration names, without patterns. */
+  sshHosts: z.array(z.string()),
+});
+export type PlaceChoices = z.infer<typeof placeChoices>;
+
+/** A part of a text, by its characters, and what comes in its place. The parts of one change do not overlap. */
+const textEdit = z.strictObject({ start: z.int(), end: z.int(), text: z.string() });
+
 /** What the extension asks of the engine about places. */
 export const placeRequests = {
   /** The places that the cards of the open projects name, and those in use. Connects nowhere. */
@@ -95,6 +106,13 @@ export const placeRequests = {
   ),
   /** Closes the connection. Jobs there go on until their lease ends. */
   'place/disconnect': request(z.strictObject({ place }), z.strictObject({})),
+  /** What a person can choose from. Reads names in the SSH configuration; connects nowhere. */
+  'place/choices': request(z.strictObject({}), placeChoices),
+  /** The change to the text of a `_card.json` by which the card runs in a place. Rejects with `bad-project` for text that can't be read. */
+  'place/edit': request(
+    z.strictObject({ text: z.string().check(z.maxLength(1_000_000)), place }),
+    z.strictObject({ edits: z.array(textEdit) }),
+  ),
 } as const;
 
 /** The image that VMs on this machine start from. */
