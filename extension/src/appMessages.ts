@@ -3,6 +3,7 @@ import type { AppReview, AppSource, AppView } from '../../protocol/src/apps.ts';
 import type { AddressProblem } from './apps/gitAddress.ts';
 import { size, timestamp } from './figures.ts';
 import type { Notice } from './messages.ts';
+import type { SureQuestion } from './native/askSure.ts';
 import { plain, short } from './plainText.ts';
 
 /**
@@ -354,30 +355,40 @@ export const appWords = {
     readonly index: string;
     readonly commit: string;
     readonly apps: number;
-  }) => ({
-    text: t('Take apps from the list at {0}?', plain(index)),
-    detail: [
-      t('Commit {0}.', plain(commit)),
-      apps === 1 ? t('It names one app.') : t('It names {0} apps.', apps),
-      t('The list only names addresses. Each app is reviewed before anything of it is installed.'),
-    ].join(' '),
-    button: t('Use This List'),
+  }): SureQuestion => ({
+    title: t('Take apps from the list at {0}?', plain(index)),
+    placeholder: t('It only names addresses. Each app is reviewed before anything of it is installed.'),
+    act: {
+      label: t('Use this list'),
+      detail:
+        apps === 1
+          ? t('It names one app. Commit {0}', plain(commit))
+          : t('It names {0} apps. Commit {1}', apps, plain(commit)),
+      icon: 'check',
+    },
+    leave: t('Don’t use it'),
   }),
   exportTitle: (name: string): string => t('Export {0} to a new file', short(name)),
   exportLabel: (): string => t('Export'),
-  deleteQuestion: ({ name, codeBytes, dataBytes }: AppView) => ({
-    text: t('Delete {0} with its data?', short(name)),
-    detail: t(
-      'Its code has {0}, its data {1}. Restore Deleted App brings both back for 30 days; then they are gone.',
-      size(codeBytes),
-      size(dataBytes),
-    ),
-    button: t('Delete'),
+  deleteQuestion: ({ name, codeBytes, dataBytes }: AppView): SureQuestion => ({
+    title: t('Delete {0} with its data?', short(name)),
+    placeholder: t('Restore Deleted App brings it back for 30 days; then it is gone.'),
+    act: {
+      label: t('Delete {0}', short(name)),
+      detail: t('{0} of code, {1} of data', size(codeBytes), size(dataBytes)),
+      icon: 'trash',
+    },
+    leave: t('Keep it'),
   }),
-  removeQuestion: (plugin: string, name: string) => ({
-    text: t('Remove the plugin {0} of {1}?', short(plugin), short(name)),
-    detail: t('What the app asks of it fails from then on. Installing the app anew brings it back.'),
-    button: t('Remove'),
+  removeQuestion: (plugin: string, name: string): SureQuestion => ({
+    title: t('Remove the plugin {0} of {1}?', short(plugin), short(name)),
+    placeholder: t('What the app asks of it fails from then on.'),
+    act: {
+      label: t('Remove {0}', short(plugin)),
+      detail: t('Installing the app anew brings it back'),
+      icon: 'trash',
+    },
+    leave: t('Keep it'),
   }),
   logTitle: (name: string): string => t('Log of {0}', plain(name)),
   logEmpty: (): string => t('Nothing was logged yet.'),

@@ -10,8 +10,6 @@ interface Shown {
 
 interface Stub {
   shown: Shown[];
-  /** The small print of modal messages. */
-  details: string[];
   /** The button that a person presses on the next messages. */
   answer: string | undefined;
   commands: Map<string, (...args: unknown[]) => unknown>;
@@ -54,7 +52,6 @@ export function resetStub(): void {
 function fresh(): Stub {
   return {
     shown: [],
-    details: [],
     answer: undefined,
     commands: new Map(),
     executed: [],
@@ -241,8 +238,6 @@ async function message(
 ): Promise<string | undefined> {
   const buttons = rest.filter((each) => typeof each === 'string');
   stub.shown.push({ severity, text, buttons });
-  for (const each of rest)
-    if (typeof each === 'object' && each !== null && 'detail' in each) stub.details.push(String(each.detail));
   return buttons.find((each) => each === stub.answer || stub.answers.includes(each));
 }
 

@@ -3,6 +3,7 @@ import type { AppSource, StoreEntry } from '../../../protocol/src/apps.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { appNotices, appWords as words } from '../appMessages.ts';
 import type { Engine } from '../engine.ts';
+import { askSure } from '../native/askSure.ts';
 import { textStep } from '../native/steps.ts';
 import type { Notifier } from '../notifier.ts';
 import { plain, short } from '../plainText.ts';
@@ -72,13 +73,12 @@ export class AppStore {
       const fresh = error instanceof UserError && error.code === 'permission-needed' ? error.data : undefined;
       const digest = fresh?.['digest'];
       if (!fresh || typeof digest !== 'string') throw error;
-      const { text, detail, button } = words.storeQuestion({
+      const question = words.storeQuestion({
         index: String(fresh['url'] ?? index),
         commit: String(fresh['commit'] ?? ''),
         apps: Number(fresh['apps'] ?? 0),
       });
-      const chosen = await window.showWarningMessage(text, { modal: true, detail }, button);
-      return chosen === button ? list(digest) : undefined;
+      return (await askSure(question)) ? list(digest) : undefined;
     }
   }
 

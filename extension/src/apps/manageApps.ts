@@ -6,6 +6,7 @@ import type { AppView } from '../../../protocol/src/apps.ts';
 import { appNotices, appWords as words, backupExtension } from '../appMessages.ts';
 import type { Reports } from '../documents/reports.ts';
 import type { Engine } from '../engine.ts';
+import { askSure } from '../native/askSure.ts';
 import type { Notifier } from '../notifier.ts';
 import { appLogReport } from './appLog.ts';
 import type { AppProgress } from './appProgress.ts';
@@ -28,14 +29,14 @@ export class ManageApps {
 
   async setPlugin(app: AppView, plugin: PluginView, state: 'on' | 'off' | 'removed'): Promise<void> {
     const { engine, notifier } = this.#options;
-    if (state === 'removed' && !(await isSure(words.removeQuestion(plugin.id, app.name)))) return;
+    if (state === 'removed' && !(await askSure(words.removeQuestion(plugin.id, app.name)))) return;
     await engine.call('app/setPlugin', { app: app.id, plugin: plugin.id, state });
     notifier.show(appNotices.pluginChanged(plugin.id, app.name, state));
   }
 
   async delete(app: AppView): Promise<void> {
     const { engine, notifier } = this.#options;
-    if (!(await isSure(words.deleteQuestion(app)))) return;
+    if (!(await askSure(words.deleteQuestion(app)))) return;
     const { until } = await engine.call('app/delete', { app: app.id });
     notifier.show(appNotices.deleted(app, until));
   }
@@ -71,8 +72,4 @@ export class ManageApps {
     const report = appLogReport(app.name, await engine.call('app/log', { app: app.id }));
     await reports.show(report.title, report.text);
   }
-}
-
-async function isSure({ text, detail, button }: ReturnType<typeof words.deleteQuestion>): Promise<boolean> {
-  return (await window.showWarningMessage(text, { modal: true, detail }, button)) === button;
 }

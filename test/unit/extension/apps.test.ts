@@ -281,8 +281,12 @@ describe('the commands about apps', () => {
     await done;
     await run('importApp');
     await run('exportApp', { app: 'notes' });
-    await run('deleteApp', { app: 'notes' });
-    await run('removePlugin', { app: 'notes', plugin: 'search' });
+    for (const [at, id] of ['deleteApp', 'removePlugin'].entries()) {
+      const asked = run(id, { app: 'notes', plugin: 'search' });
+      const list = await pick(2 + at);
+      list.choose('Keep it');
+      await asked;
+    }
     assert.deepEqual(
       fake.calls.filter(({ method }) => method !== 'app/list'),
       [],
@@ -354,8 +358,9 @@ describe('the commands about apps', () => {
     ]);
     await run('switchPluginOff', { app: 'notes', plugin: 'search' });
     await run('switchPluginOn', { app: 'notes', plugin: 'b' });
-    stub.answer = 'Remove';
-    await run('removePlugin', { app: 'notes', plugin: 'search' });
+    const removing = run('removePlugin', { app: 'notes', plugin: 'search' });
+    (await pick()).choose('Remove search');
+    await removing;
     assert.deepEqual(fake.asked('app/setPlugin'), [
       { app: 'notes', plugin: 'search', state: 'off' },
       { app: 'notes', plugin: 'b', state: 'on' },
@@ -375,10 +380,13 @@ describe('the commands about apps', () => {
     const { fake, run, shown } = make(apps);
     await run('openAppLog', { app: 'notes' });
     apps[0] = makeApp({ dataBytes: 5 * 1024 * 1024 });
-    stub.answer = 'Delete';
-    await run('deleteApp', { app: 'notes' });
-    assert.match(stub.shown[0]?.text ?? '', /Delete Notes with its data/);
-    assert.match(stub.details[0] ?? '', /Its code has 40 KB, its data 5\.0 MB/);
+    const deleting = run('deleteApp', { app: 'notes' });
+    const list = await pick();
+    assert.equal(list.title, 'Delete Notes with its data?');
+    assert.equal(list.items[0]?.label, 'Keep it');
+    assert.equal(list.items[1]?.detail, '40 KB of code, 5.0 MB of data');
+    list.choose('Delete Notes');
+    await deleting;
     assert.deepEqual(fake.asked('app/delete'), [{ app: 'notes' }]);
     assert.match(texts(shown)[0] ?? '', /brought back until 2026-12-30/);
     assert.deepEqual(shown[0]?.action?.command, 'sallyport.restoreApp');
@@ -451,11 +459,15 @@ describe('the commands about apps', () => {
       },
     });
     stub.settings['sallyport.apps.storeIndex'] = 'https://example.org/index.git';
-    await run('browseApps');
-    assert.match(stub.shown[0]?.text ?? '', /Take apps from the list at https:/);
+    const first = run('browseApps');
+    const list = await pick();
+    assert.equal(list.title, 'Take apps from the list at https://example.org/index.git?');
+    list.dispose();
+    await first;
     assert.deepEqual(known, []);
-    stub.answer = 'Use This List';
-    await run('browseApps');
+    const second = run('browseApps');
+    (await pick(2)).choose('Use this list');
+    await second;
     assert.deepEqual(known, ['a'.repeat(64)]);
     assert.deepEqual(errors, []);
     assert.equal(fake.asked('appStore/list').length, 3);
