@@ -235,8 +235,9 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
       idleMs: bounds.idleMs,
       dial: connect,
       keep,
-      onRequest: (request, response, opened) =>
-        void opened.inTurn(() => onInnerRequest(request, response, opened)),
+      onRequest: (request, response, opened) => {
+        if (!opened.inTurn(() => onInnerRequest(request, response, opened))) request.destroy();
+      },
       onMalformed: ({ target, rule }, code) => {
         const exchange = begin('?');
         exchange.target = target;

@@ -30,9 +30,27 @@ export interface Forward {
 }
 
 /** Passes one request on and its answer back. Rejects where no answer came that can be passed on. */
-export function relay(request: IncomingMessage, response: ServerResponse, forward: Forward): Promise<void> {
+export async function relay(
+  request: IncomingMessage,
+  response: ServerResponse,
+  forward: Forward,
+): Promise<void> {
+  try {
+    await relayOnce(request, response, forward);
+  } catch (error) {
+    // A server may close a connection just as it is used again; a safe request is sent once more (RFC 9110 §9.2.2).
+    if (!(error instanceof StaleConnection) || response.destroyed) throw error;
+    await relayOnce(request, response, forward);
+  }
+}
+
+/** A connection that was kept had ended; the request has no body and can be made anew. */
+class StaleConnection extends Error {}
+
+function relayOnce(request: IncomingMessage, response: ServerResponse, forward: Forward): Promise<void> {
   return new Promise((settle, reject) => {
     const { written, connection, onSocket } = forward;
+    let answered = false;
     const outgoing = startRequest({
       ...connection,
       method: request.method ?? 'GET',
@@ -47,8 +65,10 @@ export function relay(request: IncomingMessage, response: ServerResponse, forwar
       outgoing.setHeader('Transfer-Encoding', 'chunked');
     outgoing.setHeader('Host', forward.authority);
     if (connection.agent === undefined) outgoing.setHeader('Connection', 'close');
-    let answered = false;
-    outgoing.on('error', reject);
+    outgoing.on('error', (error) => {
+      const isStale = outgoing.reusedSocket && !answered && isSafe(request);
+      reject(isStale ? new StaleConnection('stale', { cause: error }) : error);
+    });
     // Such as an answer that wants another protocol.
     outgoing.on('close', () => {
       if (!answered) reject(new EgressError('failed', 'the far side gave no answer that can be passed on'));
@@ -71,9 +91,15 @@ export function relay(request: IncomingMessage, response: ServerResponse, forwar
   });
 }
 
+function isSafe({ method, headers, readableEnded }: IncomingMessage): boolean {
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  return (method === 'GET' || method === 'HEAD') && !hasBody && readableEnded;
+}
+
 function sendBody(request: IncomingMessage, outgoing: ClientRequest): void {
   request.on('error', () => outgoing.destroy());
-  request.pipe(outgoing);
+  if (request.readableEnded) outgoing.end();
+  else request.pipe(outgoing);
 }
 
 /** Throws where the head can't be passed on, or where the body is in a form that can't be looked through. */

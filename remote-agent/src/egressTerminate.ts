@@ -17,8 +17,11 @@ export interface OpenedTunnel {
   readonly injections: readonly Injection[];
   /** The connection to the real server, checked anew whenever one is made. */
   readonly agent: Agent;
-  /** Runs one request after the other: those that came together must neither overtake nor be mixed up. */
-  readonly inTurn: (work: () => Promise<void>) => Promise<void>;
+  /**
+   * Runs one request after the other: those that came together must neither overtake nor be mixed up. False, and not run,
+   * where too many wait.
+   */
+  readonly inTurn: (work: () => Promise<void>) => boolean;
 }
 
 export interface TerminateOptions {
@@ -100,9 +103,18 @@ export function createTerminator(options: TerminateOptions): Terminator {
   };
 }
 
+/** A card that sends ahead more requests than this has its connection closed: each one waiting takes memory. */
+const mostWaiting = 64;
+
 function createTurns(): OpenedTunnel['inTurn'] {
   let last = Promise.resolve();
-  return (work) => (last = last.then(work, work));
+  let waiting = 0;
+  return (work) => {
+    if (waiting >= mostWaiting) return false;
+    waiting++;
+    last = last.then(work, work).finally(() => waiting--);
+    return true;
+  };
 }
 
 /** Makes the connections of one tunnel: dialled by the rule, over TLS to a server that proves the target's name. */

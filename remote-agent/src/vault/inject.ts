@@ -20,28 +20,33 @@ export function injectionsFor(injections: readonly Injection[], target: Target):
 /**
  * The request with the values put in. What the card itself wrote into the same header, or under the same name of the
  * query, is taken out first. A range is not passed on, and no encoding but identity: the answer is looked through, and a
- * part or a packed form of an echo would not be recognised.
+ * part or a packed form of an echo would not be recognised. Of two values for one header the last one counts.
  */
 export function inject(request: WrittenRequest, injections: readonly Injection[]): WrittenRequest {
   let { path } = request;
   const taken = new Set(['accept-encoding', 'range', 'if-range']);
-  const added: [string, string][] = [['accept-encoding', 'identity']];
+  const added = new Map([['accept-encoding', ['accept-encoding', 'identity']]] as [
+    string,
+    [string, string],
+  ][]);
+  const put = (name: string, value: string): void => {
+    taken.add(comparable(name));
+    added.set(comparable(name), [name, value]);
+  };
   for (const { use, value } of injections) {
     switch (use.kind) {
       case 'header':
-        taken.add(comparable(use.name));
-        added.push([use.name, use.prefix + value]);
+        put(use.name, use.prefix + value);
         break;
       case 'basic':
-        taken.add('authorization');
-        added.push(['authorization', `Basic ${Buffer.from(`${use.user}:${value}`).toString('base64')}`]);
+        put('authorization', `Basic ${Buffer.from(`${use.user}:${value}`).toString('base64')}`);
         break;
       case 'query':
         path = withQuery(path, use.name, value);
     }
   }
   const kept = request.headers.filter(([name]) => !taken.has(comparable(name)));
-  return { path, headers: [...kept, ...added] };
+  return { path, headers: [...kept, ...added.values()] };
 }
 
 /** Some servers read `x_key` as `x-key`. */

@@ -41,6 +41,7 @@ export function openJobValues(
   released: readonly ReleasedValue[],
 ): JobValues {
   if (released.length === 0) return noValues;
+  key.begin(jobId);
   const injections: Injection[] = [];
   const environment: Record<string, string> = {};
   const descriptors: { name: string; value: string }[] = [];

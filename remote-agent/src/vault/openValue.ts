@@ -13,14 +13,21 @@ export interface RecipientKey {
   readonly publicKey: string;
   /** The value, for the caller to wipe. Throws `bad-message` for one that was sealed to another key, job, grant or use. */
   open(jobId: string, released: ReleasedValue): Buffer;
+  /** Call before the values of a job are opened. Throws `bad-message` the second time: a use is not had twice. */
+  begin(jobId: string): void;
 }
 
 export function createRecipientKey(): RecipientKey {
   const { privateKey, publicKey } = generateKeyPairSync('x25519');
+  const begun = new Set<string>();
   const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(spki.length);
   return {
     publicKey: raw.toString('base64'),
     open: (jobId, released) => openSealed(privateKey, raw, jobId, released),
+    begin(jobId) {
+      if (begun.has(jobId)) throw new UserError('bad-message', 'The values of this job were used before');
+      begun.add(jobId);
+    },
   };
 }
 

@@ -352,6 +352,40 @@ describe('the egress proxy with a vault value', () => {
     assert.equal(origin.connections(), 2);
   });
 
+  it('closes the connection of a card that sends ahead more than can wait', async () => {
+    await start();
+    let answerAll: (() => void) | undefined;
+    const held = new Promise<void>((resolve) => (answerAll = resolve));
+    answer = (_request, response) => void held.then(() => response.end('late'));
+    const socket = await tunnel();
+    const closed = once(socket, 'close');
+    socket.on('error', () => undefined);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(200));
+    await closed;
+    answerAll?.();
+  });
+
+  it('sends a safe request once more where the server had just closed the connection', async () => {
+    await start();
+    const socket = await tunnel();
+    const ends: (() => void)[] = [];
+    answer = (request, response) => {
+      ends.push(() => request.socket.destroy());
+      response.end('answered');
+    };
+    let all = '';
+    socket.setEncoding('latin1').on('data', (part: string) => (all += part));
+    const askOnce = async (count: number) => {
+      socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      await until(() => all.split('\r\n0\r\n\r\n').length === count + 1);
+    };
+    await askOnce(1);
+    // The next request meets a connection that is gone, whether or not the proxy has heard of it.
+    ends[0]?.();
+    await askOnce(2);
+    assert.equal(origin.connections(), 2);
+  });
+
   it('keeps a HEAD and a 304 as they are', async () => {
     await start();
     answer = (request, response) => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { ReleasedValue, VaultWish } from '../../../protocol/src/vault.ts';
 import { sealValue } from '../../../extension/src/vault/sealValue.ts';
 import { openJobValues } from '../../../remote-agent/src/vault/jobValues.ts';
-import { createRecipientKey } from '../../../remote-agent/src/vault/openValue.ts';
+import { createRecipientKey, type RecipientKey } from '../../../remote-agent/src/vault/openValue.ts';
 
 const wish: VaultWish = {
   item: 'api',
@@ -23,7 +23,10 @@ function release(recipient: string, changed: Partial<typeof context> = {}, text 
 }
 
 describe('a value sealed to a runner', () => {
-  const key = createRecipientKey();
+  let key: RecipientKey;
+  beforeEach(() => {
+    key = createRecipientKey();
+  });
 
   it('[VAULTUSE-07] opens for the job and the use that it was sealed for, whatever it holds', () => {
     fc.assert(
@@ -49,7 +52,7 @@ describe('a value sealed to a runner', () => {
   for (const [name, other] of Object.entries(otherWishes)) {
     it(`[VAULTUSE-07] does not open for ${name}`, () => {
       const sealed = release(key.publicKey);
-      assert.throws(() => openJobValues(key, 'job-1', [{ ...sealed, wish: other }]), { code: 'bad-message' });
+      assert.throws(() => key.open('job-1', { ...sealed, wish: other }), { code: 'bad-message' });
       // Negative control.
       assert.equal(openJobValues(key, 'job-1', [sealed]).injections[0]?.value, value);
     });
@@ -76,6 +79,13 @@ describe('a value sealed to a runner', () => {
     for (const [jobId, released] of cases) {
       assert.throws(() => key.open(jobId, released), { code: 'bad-message' });
     }
+  });
+
+  it('[VAULTUSE-07] opens once for each job: a use that was counted is not had twice', () => {
+    const own = createRecipientKey();
+    const released = release(own.publicKey);
+    openJobValues(own, 'job-1', [released]);
+    assert.throws(() => openJobValues(own, 'job-1', [released]), { code: 'bad-message' });
   });
 
   it('[VAULTUSE-07] is not sealed to what is no key, or one of small order', () => {
