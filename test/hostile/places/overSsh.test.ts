@@ -63,7 +63,7 @@ describe('hostile cards over SSH', function () {
       const { outcome, evidence, log } = await range.sealed(attack);
       const told = `\n${log.slice(0, 2000)}\n${JSON.stringify(outcome)}`;
       assert.deepEqual(evidence, [], `The attack worked.${told}`);
-      const kinds = attack.sealed.outcome.map((expected) => expected.kind);
+      const kinds: readonly string[] = attack.sealed.outcome.map((expected) => expected.kind);
       assert.ok(
         kinds.includes(outcome.kind),
         `It ended as ${outcome.kind}, not ${kinds.join(' or ')}.${told}`,
