@@ -15,6 +15,8 @@ const packages = {
   python3: { program: '/usr/bin/python3', why: 'runs Python cards' },
   chromium: { program: '/usr/bin/chromium', why: 'shows VS Code and the views to the tests' },
   git: { program: '/usr/bin/git', why: 'is used by the tests' },
+  'qemu-system-x86': { program: '/usr/bin/qemu-system-x86_64', why: 'runs the VMs of the tests' },
+  'qemu-utils': { program: '/usr/bin/qemu-img', why: 'makes the disks of VMs' },
   'openssh-server': { program: '/usr/sbin/sshd', why: 'is the host of the tests over SSH' },
   'openssh-client': { program: '/usr/bin/ssh', why: 'reads SSH configurations' },
   iptables: {

@@ -32,6 +32,8 @@ ensureSystemPackages([
   'python3',
   'chromium',
   'git',
+  'qemu-system-x86',
+  'qemu-utils',
   'openssh-server',
   'openssh-client',
   'iproute2',

@@ -6,7 +6,7 @@ import { fingerprintOf, type Identity } from './identity.ts';
 export interface IdentitySigner {
   /** SubjectPublicKeyInfo of the Ed25519 key, DER. */
   readonly spki: Buffer;
-  sign(toBeSigned: Buffer): Promise<Buffer> | Buffer;
+  readonly sign: (toBeSigned: Buffer) => Promise<Buffer> | Buffer;
 }
 
 /** What a TLS connection is made with. */
@@ -36,7 +36,7 @@ export async function createLeaf(signer: IdentitySigner, now: number): Promise<L
     der.tagged(0, der.integer(Buffer.of(2)), true),
     der.integer(serial),
     ed25519,
-    nameOf(fingerprintOf(signer.spki)),
+    nameOf(issuerOf(fingerprintOf(signer.spki))),
     der.sequence(der.time(now - slackMs), der.time(expiresAt)),
     nameOf('Sallyport'),
     publicKey.export({ format: 'der', type: 'spki' }),
@@ -52,8 +52,10 @@ export async function createLeaf(signer: IdentitySigner, now: number): Promise<L
 
 /** The fingerprint that a certificate says it was signed by; it proves nothing until `leafFault` has looked. */
 export function claimedSigner(leaf: X509Certificate): string | undefined {
-  const [, fingerprint] = /^CN=(SHA256:[A-Za-z0-9+/]{43})$/.exec(leaf.issuer) ?? [];
-  return fingerprint;
+  const [, digest] = /^CN=sallyport ([a-f0-9]{64})$/.exec(leaf.issuer) ?? [];
+  return digest === undefined
+    ? undefined
+    : `SHA256:${Buffer.from(digest, 'hex').toString('base64').replace(/=+$/, '')}`;
 }
 
 /** What is wrong with a certificate as one of this identity; undefined where nothing is. Any error is a fault. */
@@ -106,6 +108,11 @@ function measure(bytes: Buffer): { start: number; length: number } {
   const start = 2 + count;
   if (start + length > bytes.length) throw new Error('cut off');
   return { start, length };
+}
+
+/** A name without characters that have to be escaped in one. */
+function issuerOf(fingerprint: string): string {
+  return `sallyport ${Buffer.from(fingerprint.slice('SHA256:'.length), 'base64').toString('hex')}`;
 }
 
 function nameOf(commonName: string): Buffer {

@@ -32,6 +32,8 @@ export interface WorkerServerOptions {
   readonly connectRunner: (home: string) => Promise<Socket>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** For the handshake, and for the first line of who enrols. */
+  readonly patienceMs?: number;
 }
 
 /** A worker that listens. */
@@ -49,7 +51,7 @@ class Refused extends Error {
   }
 }
 
-const firstLineMs = 10_000;
+const defaultPatienceMs = 10_000;
 /** Certificates are for a day; the worker takes a new one twice in it. */
 const renewMs = 12 * 60 * 60 * 1000;
 
@@ -58,11 +60,12 @@ const renewMs = 12 * 60 * 60 * 1000;
  * ever resumed. Whoever is in the list, read anew at each handshake, gets a stream to a runner of their own.
  */
 export async function serveWorker(options: WorkerServerOptions): Promise<WorkerServer> {
-  const { files, now, perMinute } = options;
+  const { files, now, perMinute, patienceMs = defaultPatienceMs } = options;
   const signer = files.signer();
   const members = new Turns(perMinute.member);
   const strangers = new Turns(perMinute.strangers);
-  const sockets = new Set<TLSSocket>();
+  /** Every connection, also one in the middle of its handshake. */
+  const sockets = new Set<Socket>();
 
   const memberOf = (socket: TLSSocket): { identity: Identity; name: string } => {
     const leaf = socket.getPeerX509Certificate();
@@ -93,7 +96,7 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
   const enrol = async (socket: TLSSocket): Promise<void> => {
     if (!strangers.take('', performance.now())) throw new Refused('too-often', 'strangers ask too often');
     socket.write(`${enrolReadyLine} ${signer.spki.toString('base64')}\n`);
-    const line = await readFirstLine(socket, workerLineBytes, firstLineMs);
+    const line = await readFirstLine(socket, workerLineBytes, patienceMs);
     const parsed = z.safeParse(enrolRequest, parseJson(line));
     if (!parsed.success) throw new Refused('code', 'not a request to enrol');
     const identity = parseIdentity(Buffer.from(parsed.data.identity, 'base64'));
@@ -106,8 +109,7 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
   };
 
   const accept = async (socket: TLSSocket): Promise<void> => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
+    socket.on('error', () => undefined);
     try {
       if (socket.isSessionReused()) throw new Refused('certificate', 'a resumed session');
       if (socket.alpnProtocol === workerProtocols.work) await work(socket);
@@ -150,11 +152,15 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
       rejectUnauthorized: false,
       ALPNProtocols: Object.values(workerProtocols),
       secureOptions: constants.SSL_OP_NO_TICKET,
-      handshakeTimeout: firstLineMs,
+      handshakeTimeout: patienceMs,
       allowHalfOpen: true,
     },
     (socket) => void accept(socket),
   );
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   const timer = setInterval(() => {
     void createLeaf(signer, now()).then((next) => server.setSecureContext(next));
   }, renewMs);

@@ -1,0 +1,29 @@
+import type { Requirement } from '../requirements.ts';
+
+const source = 'docs/worker.md, What holds it';
+
+/** A host that several people share. */
+export const workerRequirements: readonly Requirement[] = [
+  { id: 'WORKER-01', text: 'Each identity that is enrolled reaches a runner of its own.', source },
+  {
+    id: 'WORKER-02',
+    text: 'Only TLS 1.3 with a certificate that an enrolled identity has signed gets in; no session is resumed.',
+    source,
+  },
+  {
+    id: 'WORKER-03',
+    text: 'The engine sends nothing to a worker that does not hold the pinned identity.',
+    source,
+  },
+  {
+    id: 'WORKER-04',
+    text: 'The list is read at each handshake, and counts only where nobody else can write it.',
+    source,
+  },
+  {
+    id: 'WORKER-05',
+    text: 'A one-time code enrols once, within an hour, and is told only to the worker that it names.',
+    source,
+  },
+  { id: 'WORKER-06', text: 'Connections are limited for each identity and logged.', source },
+];

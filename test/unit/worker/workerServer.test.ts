@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { appendFileSync, chmodSync, readFileSync } from 'node:fs';
+import { createServer as createTcpServer } from 'node:net';
+import { join } from 'node:path';
+import { connect, createServer } from 'node:tls';
+import { workerProtocols, workerReadyLine } from '../../../protocol/src/pinnedWorker.ts';
+import { fingerprintOf, parseIdentity } from '../../../remote-agent/src/worker/identity.ts';
+import { parseInvitation, toInvitation } from '../../../remote-agent/src/worker/invitation.ts';
+import { createLeaf, leafMs } from '../../../remote-agent/src/worker/leaf.ts';
+import {
+  createWorkerTransport,
+  enrolAtWorker,
+} from '../../../language-server/src/runners/worker/workerTransport.ts';
+import { UserError } from '../../../protocol/src/errors.ts';
+import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
+import { newIdentity, WorkerRig } from '../../support/workerRig.ts';
+
+const open = { signal: new AbortController().signal, mayAsk: false, onStep: () => undefined };
+const hasCode = (code: string, words: RegExp) => (error: unknown) =>
+  error instanceof UserError && error.code === code && words.test(error.message);
+
+describe('a pinned worker', function () {
+  this.timeout(20_000);
+  const folder = useTemporaryFolder();
+  const me = newIdentity();
+  let rig: WorkerRig;
+
+  beforeEach(async () => {
+    rig = new WorkerRig(folder());
+    rig.admit(me);
+    await rig.start();
+  });
+  afterEach(() => rig.stop());
+
+  const transport = (signer = me, pinned = rig.pinned) =>
+    createWorkerTransport({ place: 'worker:lab', worker: pinned, signer, now: () => Date.now() });
+
+  it('[WORKER-01] gives who is enrolled a stream to a runner of their own', async () => {
+    const link = await transport().open(open);
+    const bulk = await link.openBulk();
+    const text = await new Promise((resolve) =>
+      bulk.once('data', (chunk: Buffer) => resolve(chunk.toString())),
+    );
+    assert.equal(text, 'sallyport-bulk 1\n');
+    bulk.destroy();
+    link.close();
+    assert.equal(new Set(rig.homes).size, 1);
+    const other = newIdentity();
+    rig.admit(other, 'other');
+    (await transport(other).open(open)).close();
+    assert.equal(new Set(rig.homes).size, 2);
+  });
+
+  it('[WORKER-02] T01 T02 T03: no certificate, another identity, another key than the one that was signed', async () => {
+    assert.match((await rig.firstLine(undefined)) ?? '', /refused not-enrolled/);
+    assert.match((await rig.firstLine(newIdentity())) ?? '', /refused not-enrolled/);
+    // The issuer's name of an identity that is enrolled, signed by somebody else.
+    const impostor = { spki: me.spki, sign: newIdentity().sign };
+    assert.match((await rig.firstLine(impostor)) ?? '', /refused certificate/);
+    const leaf = await createLeaf(me, Date.now());
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const otherKey = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+    assert.throws(
+      () => connect({ port: rig.server.port, cert: leaf.cert, key: otherKey }),
+      /key values mismatch/i,
+    );
+    // The control: the same client with what it should have is let in.
+    assert.equal(await rig.firstLine(me), workerReadyLine);
+    assert.deepEqual(rig.homes.length, 1);
+  });
+
+  it('[WORKER-02] T04: a session is never resumed', async () => {
+    const leaf = await createLeaf(me, Date.now());
+    const options = {
+      host: '127.0.0.1',
+      port: rig.server.port,
+      ...leaf,
+      rejectUnauthorized: false,
+      ALPNProtocols: [workerProtocols.work],
+    };
+    const session = await new Promise<Buffer | undefined>((resolve) => {
+      const socket = connect(options);
+      let kept: Buffer | undefined;
+      socket.on('session', (each: Buffer) => (kept = each)).on('error', () => undefined);
+      socket.on('data', () => setImmediate(() => socket.destroy()));
+      socket.once('close', () => resolve(kept));
+    });
+    const isReused = await new Promise((resolve) => {
+      const socket = connect({ ...options, ...(session ? { session } : {}) });
+      socket.on('error', () => resolve('error'));
+      socket.once('secureConnect', () => {
+        resolve(socket.isSessionReused());
+        socket.destroy();
+      });
+    });
+    assert.equal(isReused, false);
+  });
+
+  it('[WORKER-02] T05 T10: an older TLS, another application protocol, none', async () => {
+    assert.equal(await rig.firstLine(me, { maxVersion: 'TLSv1.2' }), undefined);
+    assert.equal(await rig.firstLine(me, { ALPNProtocols: ['http/1.1'] }), undefined);
+    assert.match((await rig.firstLine(me, { ALPNProtocols: [] })) ?? '', /refused internal/);
+    assert.deepEqual(rig.homes, []);
+  });
+
+  it('[WORKER-03] T06: the engine sends nothing to a worker of another identity', async () => {
+    const other = newIdentity();
+    await assert.rejects(
+      transport(me, { ...rig.pinned, identity: other.spki.toString('base64') }).open(open),
+      hasCode('host-key', /another identity|did not sign/),
+    );
+    assert.deepEqual(rig.homes.length, 0);
+    // Somebody in between who has a certificate in the worker's name, and not its key.
+    const known = rig.files.signer().spki;
+    const leaf = await createLeaf({ spki: known, sign: other.sign }, Date.now());
+    let heard = '';
+    const server = createServer(
+      { ...leaf, ALPNProtocols: [workerProtocols.work], requestCert: true, rejectUnauthorized: false },
+      (socket) => {
+        socket.write(`${workerReadyLine}\n`);
+        socket.on('data', (chunk: Buffer) => (heard += chunk.toString())).on('error', () => undefined);
+      },
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    try {
+      await assert.rejects(
+        transport(me, { ...rig.pinned, port }).open(open),
+        hasCode('host-key', /did not sign/),
+      );
+      assert.equal(heard, '');
+    } finally {
+      server.close();
+    }
+  });
+
+  it('[WORKER-03] a certificate whose time is over, or not come yet, is said as what it is', async () => {
+    const late = () => Date.now() + 3 * leafMs;
+    const pinned = rig.pinned;
+    const fault = createWorkerTransport({ place: 'worker:lab', worker: pinned, signer: me, now: late });
+    await assert.rejects(fault.open(open), hasCode('host-key', /expired/));
+    assert.match(
+      (await rig.firstLine({ ...me, sign: me.sign }, await createLeaf(me, Date.now() - 2 * leafMs))) ?? '',
+      /refused certificate/,
+    );
+  });
+
+  it('[WORKER-04] the list is read at each handshake: who is removed is refused from the next one on', async () => {
+    assert.equal(await rig.firstLine(me), workerReadyLine);
+    assert.equal(rig.files.remove(fingerprintOf(me.spki)), true);
+    assert.match((await rig.firstLine(me)) ?? '', /refused not-enrolled/);
+    await assert.rejects(transport().open(open), hasCode('sign-in', /does not know/));
+  });
+
+  it('[WORKER-04] a list that others can write lets nobody in', async () => {
+    const list = join(rig.files.path, 'authorized_keys');
+    for (const mode of [0o644, 0o660, 0o606]) {
+      chmodSync(list, mode);
+      assert.match((await rig.firstLine(me)) ?? '', /refused unsafe-files/, mode.toString(8));
+    }
+    chmodSync(list, 0o600);
+    assert.equal(await rig.firstLine(me), workerReadyLine);
+  });
+
+  it('[WORKER-05] a code enrols once, within an hour, and only at the worker that it names', async () => {
+    const friend = newIdentity();
+    const fingerprint = fingerprintOf(rig.files.signer().spki);
+    const at = { host: '127.0.0.1', port: rig.server.port, fingerprint };
+    const secret = rig.files.invite(Date.now());
+    const invitation = parseInvitation(toInvitation({ ...at, secret })) ?? assert.fail();
+    const other = fingerprintOf(newIdentity().spki);
+    await assert.rejects(
+      enrolAtWorker({ ...invitation, fingerprint: other }, 'friend', friend, () => Date.now()),
+      hasCode('host-key', /invitation names/),
+    );
+    const pinned = await enrolAtWorker(invitation, 'friend', friend, () => Date.now());
+    assert.equal(await rig.firstLine(friend), workerReadyLine);
+    (await transport(friend, pinned).open(open)).close();
+    await assert.rejects(
+      enrolAtWorker(invitation, 'again', newIdentity(), () => Date.now()),
+      hasCode('sign-in', /invitation/),
+    );
+    const old = rig.files.invite(Date.now() - 61 * 60_000);
+    await assert.rejects(
+      enrolAtWorker({ ...invitation, secret: old }, 'late', newIdentity(), () => Date.now()),
+      hasCode('sign-in', /invitation/),
+    );
+  });
+
+  it('[WORKER-05] guessing drops the codes that wait', async () => {
+    const at = {
+      host: '127.0.0.1',
+      port: rig.server.port,
+      fingerprint: fingerprintOf(rig.files.signer().spki),
+    };
+    const secret = rig.files.invite(Date.now());
+    for (let turn = 0; turn < 10; turn += 1) {
+      const wrong = createHash('sha256').update(String(turn)).digest('base64url');
+      await assert.rejects(enrolAtWorker({ ...at, secret: wrong }, 'x', newIdentity(), () => Date.now()));
+    }
+    await assert.rejects(
+      enrolAtWorker({ ...at, secret }, 'x', newIdentity(), () => Date.now()),
+      hasCode('sign-in', /invitation/),
+    );
+  });
+
+  it('[WORKER-05] T09: a key of small order is no identity', () => {
+    const head = Buffer.from('302a300506032b6570032100', 'hex');
+    const order = [
+      '00'.repeat(32),
+      `01${'00'.repeat(31)}`,
+      `ec${'ff'.repeat(30)}7f`,
+      `ed${'ff'.repeat(30)}ff`,
+    ];
+    for (const point of order)
+      assert.equal(parseIdentity(Buffer.concat([head, Buffer.from(point, 'hex')])), undefined, point);
+    assert.ok(parseIdentity(newIdentity().spki));
+  });
+
+  it('[WORKER-06] who connects too often waits, and is in the log', async () => {
+    await rig.stop();
+    rig.perMinute = { member: 3, strangers: 2 };
+    await rig.start();
+    const lines = [];
+    for (let turn = 0; turn < 5; turn += 1) lines.push(await rig.firstLine(me));
+    assert.deepEqual(lines.slice(0, 3), [workerReadyLine, workerReadyLine, workerReadyLine]);
+    assert.match(lines[4] ?? '', /refused too-often/);
+    const log = readFileSync(join(rig.files.path, 'audit.log'), 'utf8');
+    assert.match(log, /"event":"connected","fingerprint":"SHA256:/);
+    assert.match(log, /"event":"refused","refusal":"too-often"/);
+  });
+
+  it('T11: who says nothing in the handshake is let go', async () => {
+    const socket = createTcpServer().unref();
+    socket.close();
+    const silent = connect({
+      host: '127.0.0.1',
+      port: rig.server.port,
+      rejectUnauthorized: false,
+      ALPNProtocols: [workerProtocols.enrol],
+      ...(await createLeaf(newIdentity(), Date.now())),
+    });
+    silent.on('error', () => undefined).on('data', () => undefined);
+    const began = performance.now();
+    await new Promise((resolve) => silent.once('close', resolve));
+    assert.ok(performance.now() - began < 15_000);
+  });
+
+  it('takes nothing for an invitation that is none', () => {
+    const pin = 'A'.repeat(43);
+    for (const text of [
+      '',
+      'https://x:1/#a.b',
+      `sallyport-worker://h/#${pin}.${pin}`,
+      `sallyport-worker://h:0/#${pin}.${pin}`,
+      `sallyport-worker://-oProxy:1/#${pin}.${pin}`,
+      `sallyport-worker://h:1/#${pin}.${pin}\nx`,
+    ])
+      assert.equal(parseInvitation(text), undefined, text);
+    appendFileSync(join(rig.files.path, 'authorized_keys'), 'ed25519 rubbish\nnot a line\n');
+    assert.equal(rig.files.members().length, 1);
+  });
+});
