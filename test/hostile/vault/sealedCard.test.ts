@@ -31,6 +31,7 @@ describe('a sealed card that uses a vault value', () => {
   let origin: SecureOrigin;
   let answer: Answer;
   let runner: RunnerClient;
+  let jobs = 0;
 
   beforeEach(async function () {
     authority = createTestAuthority();
@@ -74,7 +75,7 @@ describe('a sealed card that uses a vault value', () => {
     const { uses = [bearer()], network = { kind: 'hosts', hosts: [here()] }, runtime = 'shell' } = tried;
     const entry = { shell: 'main.sh', python: 'main.py', node: 'main.mjs' }[runtime];
     const code = await putTree(join(temporary(), 'blobs'), { [entry]: script });
-    const jobId = 'job-1';
+    const jobId = `job-${++jobs}`;
     const vault = uses.map((use, index) => {
       const wish: VaultWish = { item: 'api', field: 'token', use };
       const grant = `grant-${index}`;
