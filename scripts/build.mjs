@@ -105,7 +105,8 @@ export const targets = [
     // The providers bring the whole of zod, which would end in what the engine reads at its start.
     plugins: [apart('providerPackages', 'providers.mjs'), nativeLeftOut],
     outExtension: { '.js': '.mjs' },
-    banner: requireBanner,
+    // ssh2 looks for files beside itself that no build of ours has.
+    banner: { js: `${requireBanner.js}const __dirname=import.meta.dirname;` },
     target: 'node22',
   },
   {
