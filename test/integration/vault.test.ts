@@ -250,6 +250,29 @@ describe('the vault', () => {
     await assertNowhere();
   });
 
+  it('[VAULTUI-07] runs a command with the token in its environment, whose output is free of it', async () => {
+    const { window } = used();
+    await window.palette('Sallyport: Run Command With Vault Values');
+    await vault.line('Build API · value').click();
+    await window.page.keyboard.press('Enter');
+    await vault.enter(/Variable for Build API/, 'BUILD_API');
+    await vault.enter(
+      /Command, run by a shell/,
+      'echo "raw $BUILD_API" && printf %s "$BUILD_API" | base64 && echo ${#BUILD_API} characters',
+    );
+    const rows = window.page.locator('.xterm-rows').first();
+    await window.until('the end of the command', async () =>
+      (await rows.innerText()).includes('Ended with 0'),
+    );
+    const text = (await rows.innerText()).replaceAll('\u00a0', ' ');
+    assert.match(text, /raw \[/);
+    assert.ok(text.includes(`${token.length} characters`), text);
+    await window.screenshot('vault-run');
+    await assertNowhere();
+    await window.palette('Terminal: Kill the Active Terminal Instance');
+    await window.palette('View: Hide Panel');
+  });
+
   it('[VAULTUI-08] seals a backup to a passphrase', async () => {
     const { window } = used();
     await window.palette('Sallyport: Back Up a Vault');

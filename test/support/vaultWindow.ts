@@ -35,8 +35,14 @@ export class VaultWindow {
   async path(path: string): Promise<void> {
     const input = this.quick.locator('input.input').first();
     await this.window.until('the box for a path', async () => (await input.inputValue()).startsWith('/'));
-    await input.fill(path);
-    await this.window.page.keyboard.press('Enter');
+    // The list of what is there comes a moment later, and an answer before it counts for nothing.
+    await this.window.until('the path to be taken', async () => {
+      const shown = await input.inputValue();
+      if (!shown.startsWith('/')) return true;
+      if (shown !== path) await input.fill(path);
+      else await this.quick.getByRole('button', { name: 'OK' }).click({ timeout: 2000 });
+      return false;
+    });
   }
 
   /** Chooses a colour theme by its name. */

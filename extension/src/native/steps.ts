@@ -1,4 +1,5 @@
 import { QuickInputButtons, window, type InputBox, type QuickPick, type QuickPickItem } from 'vscode';
+import { closeForgetting } from './forgetText.ts';
 
 /** How a step ended: with a value, with the way back, or closed. */
 export type Step<T> = { readonly kind: 'value'; readonly value: T } | { readonly kind: 'back' | 'gone' };
@@ -75,7 +76,8 @@ function run<T>(
   return new Promise((resolve) => {
     const end = (result: Step<T>): void => {
       resolve(result);
-      input.dispose();
+      if ('password' in input && input.password) closeForgetting(input);
+      else input.dispose();
     };
     listen(end);
     input.onDidTriggerButton((button) => {

@@ -1,4 +1,5 @@
 import { env, ProgressLocation, UIKind, Uri, window, type QuickPickItem } from 'vscode';
+import { closeForgetting } from '../native/forgetText.ts';
 import { textStep } from '../native/steps.ts';
 import type { Verdict } from './pageServer.ts';
 import { passwordProblem } from './passwordVerifier.ts';
@@ -48,8 +49,7 @@ export const presenceWindow: PresenceWindow = {
     return new Promise((resolve) => {
       const end = (isRight: boolean): void => {
         resolve(isRight);
-        box.value = '';
-        box.dispose();
+        closeForgetting(box);
       };
       const submit = async (): Promise<void> => {
         box.busy = true;

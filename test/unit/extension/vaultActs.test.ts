@@ -108,7 +108,7 @@ describe('What a person does with the vault', () => {
     const shown = showValue('title', value, async () => undefined, { seconds: 1 });
     assert.equal(stub.boxes[0]?.isShown, true);
     await shown;
-    assert.equal(stub.boxes[0].isShown, false);
+    await until(() => stub.boxes[0]?.isShown === false);
     assert.equal(stub.boxes[0].value, '');
   });
 

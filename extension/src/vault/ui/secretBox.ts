@@ -1,4 +1,5 @@
 import { window } from 'vscode';
+import { closeForgetting } from '../../native/forgetText.ts';
 
 /**
  * A hidden line of text that stays open until `accept` has nothing to say against it, so that a typing error loses
@@ -19,8 +20,7 @@ export function secretBox(options: {
   return new Promise((resolve, reject) => {
     const end = (text: string | undefined): void => {
       resolve(text);
-      box.value = '';
-      box.dispose();
+      closeForgetting(box);
     };
     const submit = async (): Promise<void> => {
       const text = box.value;

@@ -1,5 +1,6 @@
 import { QuickInputButtons, ThemeIcon, window, type QuickInputButton } from 'vscode';
 import { showHidden } from '../../../../protocol/src/text.ts';
+import { closeForgetting, forgetClosed } from '../../native/forgetText.ts';
 import type { Secret } from '../core/secret.ts';
 import { revealWords } from './vaultWords.ts';
 
@@ -41,7 +42,10 @@ function showLine(
     (left) => (box.prompt = revealWords.hides(left)),
     copy,
     text,
-    () => (box.value = ''),
+    (isClosed) => {
+      if (isClosed) forgetClosed(box);
+      else closeForgetting(box);
+    },
   );
 }
 
@@ -67,7 +71,10 @@ function showLines(
     (left) => (list.placeholder = `${count} · ${revealWords.hides(left)}${note}`),
     copy,
     text,
-    () => (list.items = []),
+    () => {
+      list.items = [];
+      list.dispose();
+    },
   );
 }
 
@@ -76,7 +83,6 @@ interface Shown {
   onDidAccept(listener: () => void): unknown;
   onDidTriggerButton(listener: (button: QuickInputButton) => void): unknown;
   show(): void;
-  dispose(): void;
 }
 
 function untilHidden(
@@ -85,15 +91,17 @@ function untilHidden(
   say: (left: number) => void,
   copy: (text: string) => Promise<void>,
   text: string,
-  clear: () => void,
+  close: (isClosed: boolean) => void,
 ): Promise<void> {
   return new Promise((resolve) => {
     let left = seconds;
     say(left);
-    const end = (): void => {
+    let isOver = false;
+    const end = (isClosed = false): void => {
+      if (isOver) return;
+      isOver = true;
       clearInterval(timer);
-      clear();
-      input.dispose();
+      close(isClosed);
       resolve();
     };
     const timer = setInterval(() => {
@@ -101,10 +109,10 @@ function untilHidden(
       if (left > 0) say(left);
       else end();
     }, 1000);
-    input.onDidHide(end);
-    input.onDidAccept(end);
+    input.onDidHide(() => end(true));
+    input.onDidAccept(() => end());
     input.onDidTriggerButton((button) => {
-      if (button !== QuickInputButtons.Back) void copy(text).finally(end);
+      if (button !== QuickInputButtons.Back) void copy(text).finally(() => end());
     });
     input.show();
   });
