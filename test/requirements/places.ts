@@ -103,4 +103,9 @@ export const placeRequirements: readonly Requirement[] = [
     text: 'Only native windows ask, and they show what comes from a host escaped.',
     source: ssh,
   },
+  {
+    id: 'SSH-09',
+    text: 'SSH is read when a host is first connected to, from a file of its own.',
+    source: ssh,
+  },
 ];
