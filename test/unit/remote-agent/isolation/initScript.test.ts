@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import fc from 'fast-check';
 import {
   initScript,
@@ -22,6 +23,39 @@ describe('the script of a sandbox', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('gives texts from descriptors of their own, whatever is in them', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 60 }).map((each) => each.replaceAll('\0', '')),
+      fc.constantFrom('END_OF_TEXT', 'a\nEND_OF_TEXT\nEND_OF_TEXT_\nb', '$(id) `id` ${HOME} \\', '\n\n'),
+    );
+    for (const shell of ['/bin/dash', '/bin/bash'].filter((each) => existsSync(each))) {
+      fc.assert(
+        fc.property(fc.array(text, { minLength: 1, maxLength: 4 }), (texts) => {
+          const descriptors = texts.map((value, index) => ({ name: `T${index}`, value }));
+          const words = descriptors.map(({ name }) => `cat <&$${name}; printf '\\0'`).join('; ');
+          const input = initScript({
+            argv: ['/bin/sh', '-c', words],
+            environment: {},
+            limits: unlimited,
+            descriptors,
+          });
+          const { stdout } = spawnSync(shell, ['-s'], {
+            input,
+            encoding: 'utf8',
+            stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+            argv0: 'sh',
+          });
+          assert.equal(stdout, texts.map((each) => `${each}\n\0`).join(''));
+        }),
+        { numRuns: 25 },
+      );
+    }
+    const five = Array.from({ length: 5 }, (_, index) => ({ name: `T${index}`, value: '' }));
+    const command = { argv: ['/bin/true'] as const, environment: {}, limits: unlimited };
+    assert.throws(() => initScript({ ...command, descriptors: five }), RangeError);
+    assert.throws(() => initScript({ ...command, descriptors: [{ name: 'T', value: 'a\0' }] }), /NUL/);
   });
 
   it('refuses a word that no program can be given', () => {
