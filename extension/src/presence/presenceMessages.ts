@@ -24,9 +24,9 @@ export function actSentence(act: PresenceAct): string {
       );
     case 'export':
       return act.items.length === 1
-        ? t('Write one item of {0}, readable by anyone, to {1}', vaultWord(act.vault), plain(act.path))
+        ? t('Write one item of the {0}, readable by anyone, to {1}', vaultWord(act.vault), plain(act.path))
         : t(
-            'Write {0} items of {1}, readable by anyone, to {2}',
+            'Write {0} items of the {1}, readable by anyone, to {2}',
             act.items.length,
             vaultWord(act.vault),
             plain(act.path),
@@ -102,7 +102,6 @@ export function refusalText(refusal: Refusal): string {
 }
 
 export const presenceWords = {
-  chooseTitle: (act: PresenceAct): string => actSentence(act),
   choose: (): string => t('Prove that you are here'),
   byPasskey: (): string => t('Passkey'),
   byPasskeyDetail: (): string => t('Opens a page of this machine in your browser'),
@@ -122,7 +121,6 @@ export const presenceWords = {
   wrong: (): string => t('That is not the password.'),
   wait: (ms: number): string =>
     t('Too many wrong passwords: wait {0}. The wait goes on when VS Code is restarted.', duration(ms)),
-  checking: (): string => t('Checking …'),
   waitingInBrowser: (act: PresenceAct): string => t('Waiting for your browser: {0}', actSentence(act)),
   passkeyLabel: (): string => t('Name of the passkey'),
   passkeyDefault: (count: number): string => t('Passkey {0}', count + 1),

@@ -69,7 +69,6 @@ export const grantWords = {
   openText: (): string => t('Open whole text'),
   readFirst: (): string => t('needed before you can allow'),
   textTitle: (): string => t('A request for a vault value'),
-  particulars: (): string => t('In detail'),
   answer: (): string => t('Your answer'),
   inPersonal: (): string => t('It is in your personal vault: allowing it needs presence.'),
   inAgents: (): string => t('It is in the agents’ vault.'),

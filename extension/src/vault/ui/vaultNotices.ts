@@ -18,7 +18,6 @@ export const vaultNotices = {
   saved: (title: string): Notice => info(t('“{0}” is sealed in the vault.', plain(title))),
   keyPairMade: (title: string): Notice =>
     info(t('“{0}” was made in the vault. Its private key has been nowhere else.', plain(title))),
-  restoredItem: (title: string): Notice => info(t('“{0}” is back.', plain(title))),
   copied: (): Notice =>
     info(t('Copied. The clipboard is cleared in 30 seconds, if it still holds this value.')),
   notRevealed: (): Notice => warning(t('The item changed meanwhile, so nothing was shown.')),
@@ -48,13 +47,11 @@ export const vaultNotices = {
     info(t('{0} has {1} items from the backup. What was there before lies beside it.', name, items)),
   failed: (text: string): Notice => ({ severity: 'error', text }),
   granted: (sentence: string): Notice => info(t('Granted: {0}', sentence)),
-  declined: (): Notice => info(t('Declined. Whoever asked is told so.')),
+  declined: (): Notice => info(t('Declined. Nothing was released.')),
   revoked: (): Notice => info(t('Revoked. The value is released no more.')),
   noGrants: (): Notice => info(t('Nothing of the open vaults is granted to anyone.')),
   nothingWaits: (): Notice => info(t('Nobody waits for a value.')),
   kitSaved: (file: string): Notice => info(t('Saved as {0}. Print it, then remove the file.', plain(file))),
   passwordChanged: (): Notice =>
     info(t('The password is changed, and everything is sealed under fresh keys.')),
-  expiring: (title: string, when: string): Notice =>
-    warning(t('“{0}” expires {1}. Replace its value in time.', plain(title), when)),
 };

@@ -156,7 +156,6 @@ export const vaultWords = {
   items: (count: number): string => (count === 1 ? t('one item') : t('{0} items', count)),
   waits: (count: number): string => (count === 1 ? t('One request waits') : t('{0} requests wait', count)),
   waitsHint: (): string => t('press to answer'),
-  grants: (): string => t('Grants'),
   wayOut: {
     create: (): string => t('Create it …'),
     createPersonal: (): string => t('Create it with a password …'),
@@ -227,15 +226,10 @@ export const editWords = {
   empty: (): string => t('no value yet'),
   valuePrompt: (field: string): string => t('Value of “{0}”. It is sealed when you save.', plain(field)),
   valueEmpty: (): string => t('Type a value, or press Escape to leave it as it is.'),
-  valueShort: (): string =>
-    t(
-      'Shorter than six characters: it can’t be taken out of outputs without spoiling them. It is saved all the same.',
-    ),
   fieldActs: {
     set: (): string => t('Type the value'),
     clipboard: (): string => t('Take the value from the clipboard'),
     file: (): string => t('Read the value from a file …'),
-    rename: (): string => t('Rename'),
     remove: (): string => t('Remove the field'),
   },
   clipboardNote: (): string => t('the clipboard is emptied'),
@@ -289,15 +283,12 @@ export const revealWords = {
   title: (field: string, title: string): string => `${plain(title)} · ${plain(field)}`,
   hides: (seconds: number): string => t('Hides itself in {0} s', seconds),
   copy: (): string => t('Copy; the clipboard is cleared after 30 seconds'),
-  hide: (): string => t('Hide'),
   escaped: (): string =>
     t('Characters that could not be seen are shown escaped. Copy gives the value as it is.'),
   lines: (count: number): string => t('{0} lines', count),
   chooseField: (title: string): string => t('Which field of “{0}”?', plain(title)),
   chooseItem: (): string => t('Which item?'),
-  copied: (): string => t('Copied. The clipboard is cleared in 30 seconds, if it still holds this value.'),
   versions: (title: string): string => t('Versions of “{0}”', plain(title)),
-  current: (): string => t('current'),
 } as const;
 
 export const lifeWords = {
@@ -318,7 +309,6 @@ export const lifeWords = {
     t('That is the Secret Key of another vault, or of this one before it was changed.'),
   wait: (ms: number): string =>
     t('Too many wrong passwords: wait {0}. A restart does not shorten it.', duration(ms)),
-  checking: (): string => t('Opening the vault …'),
   passphrase: (): string => t('Passphrase of the backup, at least twelve characters'),
   passphraseShort: (): string => t('At least twelve characters.'),
   passphraseOf: (file: string): string => t('Passphrase of {0}', plain(file)),
@@ -349,14 +339,11 @@ export const lifeWords = {
     ),
     button: t('Keep It Here'),
   }),
-  olderTitle: (): string => t('Open the vault as it is?'),
   backupMade: (kind: VaultKind, when: string, items: number): string =>
     t('{0}, made {1}, {2}', vaultName(kind), when, vaultWords.items(items)),
   restoreTitle: (): string => t('What is in the backup'),
   restoreNow: (): string => t('Restore this backup'),
   restoreNote: (): string => t('the vault that is here is set aside first, whole'),
-  restoreForeign: (): string => t('It is of another vault than the one that is here.'),
-  restoreStale: (): string => t('It is older than the vault that is here.'),
 } as const;
 
 export const runWords = {
