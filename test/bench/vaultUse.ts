@@ -39,14 +39,16 @@ async function scrubberRows(): Promise<BenchRow[]> {
   for (const [name, chunk] of Object.entries(kinds)) {
     const times = Array.from({ length: 7 }, () => {
       const stream = scrubber.stream();
-      const startedAt = performance.now();
+      // Processor time: nothing is waited for, and what else the machine does is not meant.
+      const before = process.cpuUsage();
       for (let bytes = 0; bytes < 40 * megabyte; bytes += chunk.length) stream.push(chunk);
-      return performance.now() - startedAt;
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
     });
     const speed = 40 / (median(times) / 1000);
     rows.push({
       group,
-      name: `scrubber, 100 secrets, ${name}`,
+      name: `scrubber, 100 secrets, ${name}, by processor time`,
       ours: speed,
       peer: null,
       unit: 'MB/s',
