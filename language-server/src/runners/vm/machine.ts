@@ -263,7 +263,7 @@ export async function stopMachine(folder: MachineFolder): Promise<void> {
     await monitor.execute('quit').catch(() => undefined);
     monitor.close();
     await untilEnded(folder, AbortSignal.timeout(stopMs));
-    await folder.ended;
+    await endedOrLate(folder.ended);
   } catch {
     // It has ended.
   }
@@ -271,6 +271,14 @@ export async function stopMachine(folder: MachineFolder): Promise<void> {
 }
 
 const stopMs = 10_000;
+
+/** The child keeps nothing waiting by itself; here somebody waits for it. */
+async function endedOrLate(ended: Promise<void>): Promise<void> {
+  const settled = new AbortController();
+  const late = wait(stopMs, undefined, { signal: settled.signal }).catch(() => undefined);
+  await Promise.race([ended, late]);
+  settled.abort();
+}
 
 /** Resolves when QEMU has let go of its disk. */
 export async function untilEnded(folder: MachineFolder, signal: AbortSignal): Promise<void> {
