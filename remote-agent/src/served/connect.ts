@@ -62,7 +62,7 @@ export function startDetached(
   home: string,
   environment: Readonly<Record<string, string>>,
 ): void {
-  const log = openSync(join(home, 'runner.log'), 'w', 0o600);
+  const log = openSync(join(home, 'runner.log'), 'a', 0o600);
   spawn(program, [script, 'serve', '--home', home], {
     detached: true,
     stdio: ['ignore', log, log],

@@ -316,7 +316,7 @@ class RemoteRunner implements PlaceRunner {
   #cancel(attempt: Attempt): void {
     const { jobId } = attempt.job;
     attempt.isCancelled = true;
-    if (!attempt.isSent && !this.#link) {
+    if (!attempt.isSent) {
       attempt.ended.resolve(emptyResult({ kind: 'cancelled' }));
       return;
     }

@@ -18,12 +18,20 @@ export interface OpenSshTransportOptions {
 
 /** Everything of SSH, ssh2 included, behind one import that is made when a host is first connected to. */
 export function openSshTransport(options: OpenSshTransportOptions): RunnerTransport {
-  const { place, host, person, trustFile, around, program } = options;
-  const sessions = new SshSessions({
+  const { place, host, program } = options;
+  return createSshTransport({ place, host, sessions: openSshSessions(options), program });
+}
+
+/** Connections as this person makes them, for whatever is at their end. */
+export function openSshSessions({
+  person,
+  trustFile,
+  around,
+}: Pick<OpenSshTransportOptions, 'person' | 'trustFile' | 'around'>): SshSessions {
+  return new SshSessions({
     around,
     trust: createTrustStore(trustFile),
     person,
     signers: () => Promise.resolve([]),
   });
-  return createSshTransport({ place, host, sessions, program });
 }

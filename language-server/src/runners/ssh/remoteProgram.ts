@@ -46,12 +46,40 @@ const served = z.object({ socket: z.string() });
 /** What stands in a command line between single quotes, whatever shell reads it. */
 const plainPath = /^\/[A-Za-z0-9_./@%+=:, -]*$/;
 
+/** The runner's file on the other host, and what runs it: absolute paths that any shell takes between single quotes. */
+export interface InstalledProgram {
+  readonly node: string;
+  readonly file: string;
+  /** The folder that was asked for. */
+  readonly home: string;
+}
+
 /**
  * Brings the runner to the other host where it is not there: one file in the person's home folder, 0700, its content
- * checked against its digest at every start, and started where none serves. Throws `interpreter-missing` where no Node
- * is found, `disk-full`, `unsafe-path`, `incompatible`, each in words.
+ * checked against its digest at every start, and started where none serves. Throws as `installProgram` does.
  */
 export async function prepareProgram(options: RemoteProgramOptions): Promise<RemoteProgram> {
+  const { connection, onStep } = options;
+  const { node, file, home } = await installProgram(options);
+  onStep('Starting the runner there');
+  const sentinel = createSentinel();
+  const start = await connection.exec(joinWords(node, file, 'ensure', home, sentinel));
+  start.stream.end();
+  const line = await readToSentinel(start.stream, sentinel, start.errors).catch(async (error: unknown) => {
+    await start.ended;
+    throw /disk is full|ENOSPC/.test(start.errors()) ? diskFull(start.errors()) : error;
+  });
+  start.stream.resume();
+  await start.ended;
+  const { socket } = parse(served, line);
+  return { socket, joinCommand: (kind, mark) => joinWords(node, file, kind, home, mark) };
+}
+
+/**
+ * The same without starting it. Throws `interpreter-missing` where no Node is found, `disk-full`, `unsafe-path`,
+ * `incompatible`, each in words.
+ */
+export async function installProgram(options: RemoteProgramOptions): Promise<InstalledProgram> {
   const { connection, program, folder, onStep } = options;
   const bytes = readFileSync(program);
   const digest = hash('sha256', bytes);
@@ -70,21 +98,7 @@ export async function prepareProgram(options: RemoteProgramOptions): Promise<Rem
     onStep('Copying the runner');
     await upload(connection, found.node, file, digest, bytes);
   }
-  onStep('Starting the runner there');
-  const sentinel = createSentinel();
-  const start = await connection.exec(joinWords(found.node, file, 'ensure', home, sentinel));
-  start.stream.end();
-  const line = await readToSentinel(start.stream, sentinel, start.errors).catch(async (error: unknown) => {
-    await start.ended;
-    throw /disk is full|ENOSPC/.test(start.errors()) ? diskFull(start.errors()) : error;
-  });
-  start.stream.resume();
-  await start.ended;
-  const { socket } = parse(served, line);
-  return {
-    socket,
-    joinCommand: (kind, mark) => joinWords(found.node, file, kind, home, mark),
-  };
+  return { node: found.node, file, home };
 }
 
 async function look(
@@ -140,7 +154,7 @@ export function lookScript(folder: string, digest: string, sentinel: string): st
 /** Receives standard input into a file that takes its name only when its digest is right. Words are set by this file. */
 const receiveProgram = [
   'var fs=require("fs"),c=require("crypto"),a=process.argv,t=a[1]+"."+process.pid,s=c.createHash("sha256"),n=0;',
-  'var f=fs.openSync(t,"wx",448);',
+  'var f=fs.openSync(t,"wx",448);process.stdout.write("\\n"+a[3]+" ready\\n");',
   'function fail(e){try{fs.unlinkSync(t)}catch(x){}process.stdout.write("\\n"+a[3]+" failed "+(e.code||e.message)+"\\n");process.exit(1)}',
   'process.stdin.on("data",function(b){try{s.update(b);for(var i=0;i<b.length;)i+=fs.writeSync(f,b,i)}catch(e){fail(e)}});',
   'process.stdin.on("end",function(){try{if(s.digest("hex")===a[2]){fs.fsyncSync(f);fs.closeSync(f);fs.renameSync(t,a[1]);process.stdout.write("\\n"+a[3]+" stored\\n")}else fail({code:"other bytes came"})}catch(e){fail(e)}});',
@@ -156,14 +170,20 @@ async function upload(
   const sentinel = createSentinel();
   const command = `exec '${node}' -e '${receiveProgram}' '${file}' ${digest} ${sentinel}`;
   const { stream, errors, ended } = await connection.exec(command);
-  stream.end(bytes);
-  const line = await readToSentinel(stream, sentinel, errors);
+  // Another shell in the place of ours would take the bytes for commands: they go to who answers.
+  const first = await readToSentinel(stream, sentinel, errors, readyMs);
+  if (first === 'ready') stream.end(bytes);
+  const line = first === 'ready' ? await readToSentinel(stream, sentinel, errors, uploadMs) : first;
   stream.resume();
   await ended;
   if (line === 'stored') return;
   if (/ENOSPC|EDQUOT/.test(line)) throw diskFull(line);
   throw new UserError('unreadable', `The runner could not be copied to ${file}: ${showHidden(line)}`);
 }
+
+const readyMs = 10_000;
+/** A slow line takes its time for half a megabyte. */
+const uploadMs = 10 * 60_000;
 
 function joinWords(node: string, file: string, kind: string, home: string, sentinel: string): string {
   return `exec '${node}' '${file}' connect ${kind} --home '${home}' --sentinel ${sentinel}`;

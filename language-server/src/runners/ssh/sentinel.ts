@@ -15,21 +15,28 @@ export function createSentinel(): string {
 /**
  * Reads what a program prints up to and with the line that begins with the sentinel, and gives the rest of that line.
  * Whatever start-up files printed before is left out; what follows stays in the stream. Throws where the stream ends
- * without it, with what was printed, made fit to be shown.
+ * or the time passes without it, with what was printed, made fit to be shown.
  */
-export function readToSentinel(stream: Readable, sentinel: string, errors: () => string): Promise<string> {
+export function readToSentinel(
+  stream: Readable,
+  sentinel: string,
+  errors: () => string,
+  limitMs = 30_000,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const mark = `\n${sentinel} `;
     let held = '';
     let size = 0;
     const done = (act: () => void) => {
       stream.off('readable', look).off('end', ended).off('close', ended);
+      clearTimeout(timer);
       act();
     };
     const refuse = (why: string) =>
       done(() =>
         reject(new UserError('incompatible', `${why}${shown(held, errors())}`, { remedy: noiseRemedy })),
       );
+    const timer = setTimeout(() => refuse('The shell over there does not run what it is told to'), limitMs);
     const ended = () => refuse('The shell over there ended before the runner could be started');
     const look = () => {
       for (let chunk = stream.read() as Buffer | null; chunk; chunk = stream.read() as Buffer | null) {

@@ -87,14 +87,15 @@ export class SshConnection {
     };
     const signIn = new SignIn({ target, signers, person: asking });
     const closed = new Promise<string>((resolve) => client.once('close', () => resolve(reason)));
+    let stop: () => void = () => undefined;
     const opened = new Promise<void>((resolve, reject) => {
       const fail = (error: UserError) => {
         reject(refusal ?? error);
         client.destroy();
       };
-      options.signal.addEventListener('abort', () => fail(new UserError('cancelled', 'It was cancelled')), {
-        once: true,
-      });
+      stop = () => fail(new UserError('cancelled', 'It was cancelled'));
+      if (options.signal.aborted) stop();
+      options.signal.addEventListener('abort', stop, { once: true });
       watch.start(() => fail(unreachable(target, `no answer in ${Math.round(options.connectMs / 1000)} s`)));
       client.once('ready', () => resolve());
       client.on('error', (error: Error & { level?: string }) => {
@@ -141,6 +142,7 @@ export class SshConnection {
       throw error instanceof UserError ? error : toUserError(target, error as Error, signIn.tried);
     } finally {
       watch.stop();
+      options.signal.removeEventListener('abort', stop);
     }
     return new SshConnection(client, closed);
   }

@@ -113,10 +113,14 @@ describe('a card over SSH', function () {
     await runs(place);
   });
 
-  it('starts though .bashrc puts another shell in its place [K12]', async () => {
-    const host = await start([], '[ -n "$ZSH_VERSION$AGAIN" ] || AGAIN=1 exec /bin/dash\n');
+  it('says so where .bashrc puts another shell in its place, and gives that one nothing to run [K12]', async () => {
+    const host = await start([], '[ -n "$AGAIN" ] || AGAIN=1 exec /bin/dash\n');
     const place = open(partsFor(host));
-    // dash reads our script from its standard input, as any shell does.
+    await assert.rejects(place.runner.ready(), {
+      code: 'incompatible',
+      message: /does not run what it is told/,
+    });
+    rmSync(join(host.home, '.bashrc'));
     await runs(place);
   });
 
