@@ -176,7 +176,7 @@ export const reviewWords = {
     files === 1 ? t('One file, {0}', size(bytes)) : t('{0} files, {1}', files, size(bytes)),
   data: (bytes: number): string => t('Brings {0} of data with it', size(bytes)),
   flagged: (): string => t('It holds invisible or control characters. They are shown escaped.'),
-  local: (): string => t('on this machine or your local network'),
+  local: (): string => t('on your machine or local network'),
   asksNew: (): string => t('new'),
   dropped: (sentence: string): string => t('No longer: {0}', plain(sentence)),
   closedPage: (): string => t('Nothing beyond showing itself: no network, no storage, no model'),
@@ -267,7 +267,7 @@ export const appLabels = {
   pluginsOff: (count: number): string => (count === 1 ? t('one plugin off') : t('{0} plugins off', count)),
   lastError: (text: string): string => t('Last error: {0}', text),
   hasError: (): string => t('had an error'),
-  local: (): string => t('on this machine or your local network'),
+  local: (): string => t('on your machine or local network'),
   usage: (code: number, data: number, quota: number): string =>
     t('{0} of code, {1} of {2} of data', size(code), size(data), size(quota)),
   usageWithoutQuota: (code: number): string => t('{0} of code, no data', size(code)),

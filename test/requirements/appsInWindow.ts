@@ -55,4 +55,19 @@ export const appsInWindowRequirements: readonly Requirement[] = [
     text: 'A backup is written to a new file, and imported on another machine after a review.',
     source: apps,
   },
+  {
+    id: 'APPUI-12',
+    text: 'An app opens as a tab, stores, asks its plugin, and gets a model’s answer without its key.',
+    source: apps,
+  },
+  {
+    id: 'APPUI-13',
+    text: 'Apps follow light, dark and high-contrast themes while they are open, and the shell is clean under axe.',
+    source: apps,
+  },
+  {
+    id: 'APPUI-14',
+    text: 'Reviewing, installing and opening an app need the keyboard alone.',
+    source: apps,
+  },
 ];

@@ -68,22 +68,26 @@ export function reviewItems(
   return items;
 }
 
-/** What a pick list surely shows of one line at its narrowest, and how many lines a person looks through. */
+/** What a pick list surely shows of one line, its note included, and how many lines a person looks through. */
 const lineCharacters = 72;
 const mostLines = 40;
 
 /** True where the list can't show all of it well: then it can be installed only after the whole review was opened. */
 export function mustRead(review: AppReview): boolean {
   const facts = reviewParts(review).counts.flatMap((section) => section.facts);
-  return (
-    isFlagged(review) ||
-    facts.length > mostLines ||
-    facts.some(({ text }) => Array.from(text).length > lineCharacters)
-  );
+  return isFlagged(review) || facts.length > mostLines || facts.some((fact) => width(fact) > lineCharacters);
 }
 
+/** A heading stands beside the first line; where that leaves it too little room, above it. */
 function toItems({ heading: text, facts }: ReviewSection): ReviewItem[] {
-  return [heading(text), ...facts.slice(0, mostLines).map(factItem), ...cut(facts)];
+  const [first] = facts;
+  const fits = !first || width(first) + width({ text }) <= lineCharacters;
+  const head = fits ? [heading(text)] : [heading(''), { label: text }];
+  return [...head, ...facts.slice(0, mostLines).map(factItem), ...cut(facts)];
+}
+
+function width({ text, note = '' }: { readonly text: string; readonly note?: string }): number {
+  return Array.from(text + note).length;
 }
 
 /** Below one heading, so that each line has to say where it belongs. */

@@ -51,7 +51,7 @@ describe('the review of an app', () => {
       '# What its page may do',
       'plain: Store up to 16 MB',
       '# Plugin search',
-      'local: Reach 127.0.0.1:8080 over the network (on this machine or your local network)',
+      'local: Reach 127.0.0.1:8080 over the network (on your machine or local network)',
       'plain: Store up to 16 MB',
       '# Plugin format',
       'plain: Nothing beyond computing: no network, no storage, no model',
@@ -159,6 +159,23 @@ describe('the review of an app', () => {
     );
   });
 
+  it('[APPUI-03] puts a heading above a line that it would leave no room for', () => {
+    const text = 'It comes from a backup file, whose content anyone could have changed.';
+    const items = reviewItems(makeReview({ reasons: [{ kind: 'restore', text }] }), {
+      isRead: false,
+      isUnfolded: false,
+    });
+    const at = items.findIndex(({ label }) => label === text);
+    assert.deepEqual(
+      items.slice(at - 2, at).map(({ label, kind }) => [label, kind !== undefined]),
+      [
+        ['', true],
+        ['Why you are asked', false],
+      ],
+    );
+    assert.ok(items.some(({ label, kind }) => label === 'Plugin search' && kind !== undefined));
+  });
+
   it('[APPUI-03] offers no install before what does not fit was read', () => {
     const hard: AppReview[] = [
       makeReview({ name: 'N'.repeat(120) }),
@@ -175,6 +192,8 @@ describe('the review of an app', () => {
       assert.equal(install(false), false);
       assert.equal(install(true), true);
     }
+    const local = hostLine('192.168.1.20:8080', { isLocal: true });
+    assert.equal(mustRead(makeReview({ plugins: [makePluginReview({ permissions: [local] })] })), false);
     assert.equal(mustRead(makeReview()), false);
     assert.equal(isFlagged(makeReview()), false);
     assert.equal(isFlagged(hard[1]!), true);

@@ -43,7 +43,7 @@ describe('the Apps view', () => {
       'appFact: From https://example.org/notes.git | commit cccccccccccc',
     ]);
     assert.deepEqual(lines(childrenOf(details[1])), [
-      'appFact: Reach localhost:11434 over the network | on this machine or your local network',
+      'appFact: Reach localhost:11434 over the network | on your machine or local network',
     ]);
     assert.deepEqual([details[1]?.app, details[1]?.plugin], ['notes', 'search']);
   });
