@@ -67,6 +67,15 @@ export const commandIds = [
   'sallyport.restoreApp',
   'sallyport.exportApp',
   'sallyport.openAppLog',
+  'sallyport.choosePlace',
+  'sallyport.checkPlace',
+  'sallyport.showHeldJobs',
+  'sallyport.disconnectPlace',
+  'sallyport.buildVmImage',
+  'sallyport.showVmImage',
+  'sallyport.removeVmImage',
+  'sallyport.enrolWorker',
+  'sallyport.forgetWorker',
 ] as const;
 
 export type CommandId = (typeof commandIds)[number];
@@ -79,6 +88,7 @@ export const viewIds = {
   apps: 'sallyport.apps',
   workbench: 'sallyport.workbench',
   vault: 'sallyport.vault',
+  places: 'sallyport.places',
 } as const;
 
 /** The context keys that the manifest's `when` clauses read. */

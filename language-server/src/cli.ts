@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { pathToFileURL } from 'node:url';
 import { runCommandLine } from './cli/main.ts';
+import { exitCodes } from './cli/exitCodes.ts';
 import { printable, type Terminal } from './cli/terminal.ts';
-import { stateHome, wantsColour } from './environment.ts';
+import { keeperCommands } from './cli/workerCommand.ts';
+import { spawnWorkerKeeper, stateHome, wantsColour } from './environment.ts';
 import { openProjects } from './project/nodeProjects.ts';
 import { createEngineServices } from './services.ts';
 
@@ -40,6 +42,21 @@ if (process.argv[2] === 'vault') {
     runVaultCommandLine: (argv: readonly string[], home: string) => Promise<number>;
   };
   process.exit(await runVaultCommandLine(process.argv.slice(3), stateHome()));
+}
+
+if (process.argv[2] === 'worker' && keeperCommands.has(process.argv[3] ?? '')) {
+  const keeper = spawnWorkerKeeper(join(import.meta.dirname, 'remote-agent.cjs'), process.argv.slice(3));
+  // Ctrl-C reaches both; what is sent to this process alone is passed on.
+  process.on('SIGTERM', () => keeper.kill('SIGTERM'));
+  process.exit(
+    await new Promise<number>((resolve) => {
+      keeper.once('error', (error) => {
+        terminal.note(printable(`The worker’s program can’t be started: ${error.message}`));
+        resolve(exitCodes.cannotGoOn);
+      });
+      keeper.once('exit', (code) => resolve(code ?? exitCodes.cannotGoOn));
+    }),
+  );
 }
 
 const noted = new Set<string>();

@@ -78,6 +78,11 @@ export function spawnSystemTool(program: string, args: readonly string[], folder
   });
 }
 
+/** Starts the runner program as what keeps a worker, at the terminal of this process. */
+export function spawnWorkerKeeper(script: string, words: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [script, 'worker', ...words], { stdio: 'inherit', windowsHide: true });
+}
+
 /**
  * Starts the program that is a VM. It has a session of its own and no pipe to this process, so that it outlives the
  * engine; descriptor 3 is the stored VM that it starts from, where there is one.

@@ -1,17 +1,23 @@
-import { ProgressLocation, window } from 'vscode';
+import { window } from 'vscode';
 import { together, type Disposable } from '../disposable.ts';
+import { placesPart } from '../documents/placeReports.ts';
 import { doctorReport } from '../documents/reportTexts.ts';
 import { size } from '../figures.ts';
 import { labels, notices, questions } from '../messages.ts';
+import { checkUsedPlaces } from '../places/checkUsedPlaces.ts';
+import { withStop } from '../places/withStop.ts';
 import type { Services } from '../services.ts';
 
 /** Doctor and Clean Up Results: neither needs a project. */
-export function registerCareCommands({ commands, engine, notifier, reports }: Services): Disposable {
+export function registerCareCommands(services: Services): Disposable {
+  const { commands, engine, notifier, projects, reports } = services;
   return together(
     commands.register('sallyport.doctor', async () => {
-      const options = { location: ProgressLocation.Notification, title: labels.doctorRuns() };
-      const facts = await window.withProgress(options, () => engine.call('doctor/report', {}));
-      const report = doctorReport(facts);
+      const report = await withStop(labels.doctorRuns(), async (signal) => {
+        const facts = await engine.call('doctor/report', {}, signal);
+        const places = await checkUsedPlaces(engine, projects.state.projects, signal);
+        return doctorReport(facts, placesPart(places));
+      });
       await reports.show(report.title, report.text);
     }),
     commands.register('sallyport.cleanUp', async () => {

@@ -53,8 +53,8 @@ export interface DoctorFacts {
   readonly node: string;
 }
 
-/** What works on this machine, what does not, and the remedy of each. */
-export function doctorReport(facts: DoctorFacts): Report {
+/** What works on this machine, what does not, and the remedy of each; then the same of other places, as text. */
+export function doctorReport(facts: DoctorFacts, places = ''): Report {
   const all = [...facts.isolation.checks, ...facts.checks];
   const missing = all.filter((check) => !check.ok).length;
   const sealing =
@@ -80,6 +80,7 @@ export function doctorReport(facts: DoctorFacts): Report {
     interpreters.length === 0
       ? t('No interpreters were found.')
       : columns([[t('runtime'), t('version'), t('path')], ...interpreters]),
+    ...(places === '' ? [] : [places]),
     columns([
       [t('State folder'), plain(facts.home)],
       [t('Engine’s Node'), plain(facts.node)],

@@ -1,6 +1,8 @@
 import type { CardView } from '../../../protocol/src/engine.ts';
+import { localPlace } from '../../../protocol/src/places.ts';
 import { duration, size } from '../figures.ts';
 import { cardStateWord } from '../messages.ts';
+import { placeName } from '../placeViewMessages.ts';
 
 /** What a card shows: its state in the latest run, `blocked` and `problem` before that, or `none`. */
 export type ShownState = NonNullable<CardView['status']>['state'] | 'problem' | 'none';
@@ -18,6 +20,7 @@ export function cardDescription(card: CardView): string {
   const state = shownState(card);
   const status = card.status;
   const parts = [cardStateWord(state, status?.cached ?? false)];
+  if (status?.place !== undefined && status.place !== localPlace) parts.push(placeName(status.place));
   if (status && state === 'running' && status.progress)
     parts.push(`${Math.round(status.progress.fraction * 100)} %`);
   if (status?.runMs != null && (state === 'done' || state === 'failed')) parts.push(duration(status.runMs));

@@ -28,6 +28,8 @@ export interface TreeNode {
   /** An app and one of its plugins: see `appTarget.ts`. */
   readonly app?: string;
   readonly plugin?: string;
+  /** A place's id: see `placeTarget.ts`. */
+  readonly place?: string;
   /** A vault, an item, a field or a grant: see `vaultTarget.ts`. */
   readonly vault?: VaultTarget;
 }

@@ -11,6 +11,7 @@ export const commands = [
   'clean',
   'app',
   'vm',
+  'worker',
 ] as const;
 export type CommandName = (typeof commands)[number];
 
@@ -27,6 +28,8 @@ export interface Arguments {
   /** The digest of the review that a person read. */
   readonly accept: string | undefined;
   readonly ref: string | undefined;
+  /** Who a worker is told that this is. */
+  readonly as: string | undefined;
 }
 
 /** A command line that can't be understood. The message says what to type instead. */
@@ -41,6 +44,7 @@ const options = {
   yes: { type: 'boolean' },
   accept: { type: 'string' },
   ref: { type: 'string' },
+  as: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
@@ -57,6 +61,7 @@ const taken: Readonly<Record<CommandName, readonly string[]>> = {
   clean: ['json', 'older-than-days', 'yes'],
   app: ['json', 'accept', 'ref', 'yes'],
   vm: ['json'],
+  worker: ['json', 'as'],
 };
 
 const operandCounts: Readonly<Record<CommandName, readonly [number, number]>> = {
@@ -70,6 +75,7 @@ const operandCounts: Readonly<Record<CommandName, readonly [number, number]>> = 
   clean: [0, 1],
   app: [1, 3],
   vm: [1, 1],
+  worker: [1, 3],
 };
 
 /** Understands a command line, without its program. Throws `UsageError`. */
@@ -87,6 +93,7 @@ export function parseArguments(argv: readonly string[]): Arguments {
     yes: values.yes ?? false,
     accept: values.accept,
     ref: values.ref,
+    as: values.as,
   });
   if (values.version) return result('version');
   if (values.help || command === undefined || command === 'help') return result('help');
@@ -114,6 +121,8 @@ export const usages: Readonly<Record<CommandName, string>> = {
   clean: 'sallyport clean [PROJECT] [--older-than-days N] [--yes] [--json]',
   app: 'sallyport app list | review SOURCE | install SOURCE [--accept DIGEST] | update ID [--accept DIGEST] | delete ID --yes | export ID FILE  [--ref REF] [--json]',
   vm: 'sallyport vm build | status | remove [--json]',
+  worker:
+    'sallyport worker join NAME [INVITATION] [--as WHO] | known | forget NAME | serve | invite | list | identity | remove FINGERPRINT  [--json]',
 };
 
 const summaries: Readonly<Record<CommandName, string>> = {
@@ -127,6 +136,7 @@ const summaries: Readonly<Record<CommandName, string>> = {
   clean: 'show what is stored, then remove what no run needs',
   app: 'list, review, install, update, delete and export apps',
   vm: 'build the image that VMs start from, show what is in it, remove it',
+  worker: 'enrol at a worker and forget it; keep one for others (serve, invite, list, identity, remove)',
 };
 
 /** The text of `--help`. */

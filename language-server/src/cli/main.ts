@@ -2,6 +2,7 @@ import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import { helpText, parseArguments, UsageError, type Arguments, type CommandName } from './arguments.ts';
 import { appCommand } from './appCommand.ts';
 import { vmCommand } from './vmCommand.ts';
+import { workerCommand } from './workerCommand.ts';
 import { checkCommand } from './checkCommand.ts';
 import { errorExitCode, exitCodes } from './exitCodes.ts';
 import { cleanCommand, doctorCommand, dryRunCommand, historyCommand, whyCommand } from './lookCommands.ts';
@@ -21,6 +22,7 @@ const commands: Readonly<Record<CommandName, (session: Session) => Promise<numbe
   clean: cleanCommand,
   app: appCommand,
   vm: vmCommand,
+  worker: workerCommand,
 };
 
 /** Runs one command line and returns its exit code. Never rejects. */

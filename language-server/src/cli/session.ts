@@ -55,7 +55,7 @@ export function openSession(args: Arguments, terminal: Terminal, parts: SessionP
 }
 
 /** What follows these is one of their own words. */
-const ofNoProject: ReadonlySet<string> = new Set(['app', 'vm']);
+const ofNoProject: ReadonlySet<string> = new Set(['app', 'vm', 'worker']);
 
 /** The folder of a project that is named by its folder or by its `sallyport.json`. */
 function projectFolder(named: string): string {

@@ -1,6 +1,8 @@
 import type { CardView } from '../../../protocol/src/engine.ts';
+import { localPlace } from '../../../protocol/src/places.ts';
 import { byteSize, duration } from '../ui/figures.ts';
 import type { ShownState } from '../ui/stateLabel.tsx';
+import { visibleText } from '../ui/visibleText.ts';
 import { words } from '../ui/words.ts';
 import type { Wire } from './graph.ts';
 
@@ -14,11 +16,12 @@ export function shownState({ status, blocked }: Pick<CardView, 'status' | 'block
   return status ?? { state: 'none', cached: false };
 }
 
-/** Time and size of a card's last run: `1.2 s · 3.4 KB`. Empty where nothing is known. */
+/** Place, where it is another one, time and size of a card's last run: `ssh:lab · 1.2 s · 3.4 KB`. */
 export function cardFigures(card: CardView): string {
   const { status } = card;
   if (!status) return '';
   const parts = [];
+  if (status.place !== undefined && status.place !== localPlace) parts.push(visibleText(status.place));
   if (status.runMs !== null && !status.cached) parts.push(duration(status.runMs));
   if (status.outputBytes > 0) parts.push(byteSize(status.outputBytes));
   return parts.join(' · ');

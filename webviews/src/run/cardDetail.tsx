@@ -1,5 +1,6 @@
 import { useCallback, useState } from 'react';
 import type { CardRunView } from '../../../protocol/src/engine.ts';
+import { localPlace } from '../../../protocol/src/places.ts';
 import { Button } from '../ui/button.tsx';
 import { byteSize, duration } from '../ui/figures.ts';
 import { StateLabel, stateWord } from '../ui/stateLabel.tsx';
@@ -27,7 +28,11 @@ export function CardDetail({ card, client }: { readonly card: CardRunView; reado
       <div className="detail-head">
         <h2>{card.title}</h2>
         <StateLabel shown={card.status} />
-        <span className="muted">{card.runtime}</span>
+        <span className="muted">
+          {placeText(card.status.place) === words.here
+            ? card.runtime
+            : `${card.runtime} · ${placeText(card.status.place)}`}
+        </span>
       </div>
       {card.status.reason && card.status.state !== 'done' ? <Reason card={card} /> : null}
       <Tabs label={card.title} tabs={tabs} selected={selected} onSelect={setChosen}>
@@ -92,12 +97,17 @@ function Result({ card, client }: { readonly card: CardRunView; readonly client:
   );
 }
 
+function placeText(place: string | undefined): string {
+  return place === undefined || place === localPlace ? words.here : visibleText(place);
+}
+
 function Details({ card, client }: { readonly card: CardRunView; readonly client: RunClient }) {
   const { status } = card;
   const question = useCallback(() => client.why(card.id), [client, card.id, status.cardRunId]);
   const why = useAnswer(question);
   const facts: (readonly [string, string])[] = [
     [words.columns.state, stateWord(status)],
+    [words.place, placeText(status.place)],
     [words.isolation, status.isolation ?? '–'],
     [words.exitCode, status.exitCode === null ? '–' : String(status.exitCode)],
     [words.ranFor, status.runMs === null ? '–' : duration(status.runMs)],

@@ -87,6 +87,8 @@ export const words = {
   whyNone: 'It came from the cache: nothing that counts has changed.',
   reason: 'Reason',
   remedy: 'What to do',
+  place: 'Place',
+  here: 'This computer',
   isolation: 'Isolation',
   exitCode: 'Exit status',
   ranFor: 'Ran for',
