@@ -16,8 +16,8 @@ import { sshParts } from '../support/sshPlace.ts';
 import { limitRow, measureInTurns, missingRow, ratioRow, type BenchRow } from './benchRow.ts';
 
 const never = new AbortController().signal;
-const rounds = 40;
-const bulkRounds = 5;
+const rounds = 25;
+const bulkRounds = 3;
 const bulkBytes = 256 * 1024 * 1024;
 const inputBytes = 1024 * 1024 * 1024;
 const restMs = 25;
