@@ -83,7 +83,8 @@ export class AppPanels implements Disposable {
 
   #fill(panel: WebviewPanel): void {
     const { extensionUri, notifier } = this.#options;
-    panel.iconPath = Uri.joinPath(extensionUri, 'extension', 'media', 'sallyport.svg');
+    // The one with colours of its own: a tab's icon does not take those of the theme.
+    panel.iconPath = Uri.joinPath(extensionUri, 'extension', 'media', 'icon.svg');
     openShell(panel, 'appHost', extensionUri, this.#files).catch((error: unknown) => {
       panel.dispose();
       notifier.showError(error);

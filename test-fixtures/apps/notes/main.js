@@ -11,6 +11,8 @@ let notes = [];
 let found = null;
 /** @type {Note | undefined} */
 let current;
+/** @type {Model[]} */
+let models = [];
 /** @type {AbortController | undefined} */
 let writing;
 /** What was typed and is not stored yet. @type {Note | undefined} */
@@ -171,6 +173,7 @@ part('stop').addEventListener('click', () => writing?.abort());
 /** @param {Note} note */
 async function sumUp(note) {
   writing = new AbortController();
+  await showModels();
   const words = part('summaryText');
   words.textContent = '';
   part('summaryBy').textContent = 'Writing…';
@@ -186,7 +189,7 @@ async function sumUp(note) {
       { signal: writing.signal, onText: (piece) => words.append(piece) },
     );
     words.textContent = answer.text;
-    part('summaryBy').textContent = `Written by ${answer.model}`;
+    part('summaryBy').textContent = `Written by ${models.find(({ id }) => id === answer.model)?.name ?? answer.model}`;
   } catch (error) {
     part('summary').hidden = words.textContent === '';
     part('summaryBy').textContent = 'Not finished';
@@ -203,11 +206,13 @@ function busy(isBusy) {
 }
 
 async function showModels() {
-  const models = await sallyport.models.list('text');
+  const chosen = part('model').value;
+  models = await sallyport.models.list('text');
   part('model').replaceChildren(
     new Option(models.length === 0 ? 'No model connected' : 'The model you chose', ''),
     ...models.map(({ id, name }) => new Option(name, id)),
   );
+  if (models.some(({ id }) => id === chosen)) part('model').value = chosen;
 }
 
 async function showUse() {
