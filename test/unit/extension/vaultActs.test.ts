@@ -135,6 +135,25 @@ describe('What a person does with the vault', () => {
     assert.equal(stub.clipboard, 'mine');
   });
 
+  it('makes a key pair in the vault, and none where the choice is closed', async () => {
+    const add = async (origin: string | undefined) => {
+      stub.chosen = ['key pair', origin];
+      const added = items.add(vault);
+      const boxes = stub.boxes.length;
+      await until(() => stub.boxes.length > boxes);
+      stub.boxes.at(-1)?.enter('Deploy');
+      await added;
+    };
+    await add(undefined);
+    assert.equal(vault.get('deploy'), undefined);
+    await add('Make a fresh');
+    assert.deepEqual(
+      vault.get('deploy')?.fields.map(({ name }) => name),
+      ['private-key', 'public-key'],
+    );
+    assert.equal((await vault.sign('deploy', Buffer.from('x'))).length, 64);
+  });
+
   it('removes an item and brings it back with its versions', async () => {
     await vault.save(sampleDraft('db', { password: 'canary-value-2' }, { baseVersion: 1, tags: ['prod'] }));
     await items.remove(vault, item());

@@ -35,7 +35,10 @@ export function createRequests(services: Services): Disposable {
   };
   let known: ReadonlySet<string> = new Set();
   let isShown = false;
+  /** How many reviews of permissions give their grants just now: those wait for nobody. */
+  let granting = 0;
   const announce = async (): Promise<void> => {
+    if (granting > 0) return;
     const open = [vaults.agents.status, vaults.personal.status];
     const ids = open.flatMap((status) =>
       status.state === 'open'
@@ -57,20 +60,23 @@ export function createRequests(services: Services): Disposable {
     }
   };
   return together(
-    vaults.onDidChange(() => {
-      // Grants that a card was given at once never waited for anybody.
-      setImmediate(() => void announce().catch((error: unknown) => notifier.showError(error)));
-    }),
+    vaults.onDidChange(() => void announce().catch((error: unknown) => notifier.showError(error))),
     permissions.onDidAccept(({ accepted, scope }) => {
+      granting++;
       grantAccepted(accepted, scope, {
         vaults: () => vaults.open(),
         reviewer,
         notifier,
         now: () => Date.now(),
-      }).catch((error: unknown) => {
-        if (error instanceof VaultError) notifier.show(vaultNotices.failed(vaultProblem(error)));
-        else log.error('Failed to give the grants of accepted permissions', error);
-      });
+      })
+        .catch((error: unknown) => {
+          if (error instanceof VaultError) notifier.show(vaultNotices.failed(vaultProblem(error)));
+          else log.error('Failed to give the grants of accepted permissions', error);
+        })
+        .finally(() => {
+          granting--;
+          void announce().catch((error: unknown) => notifier.showError(error));
+        });
     }),
     commands.register('sallyport.reviewVaultRequests', review),
   );

@@ -9,10 +9,11 @@ import { itemKinds, type ItemSummary } from '../core/items.ts';
 import { toId } from '../core/importers/imported.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Vault } from '../core/vaultContract.ts';
-import { hasLines, typeValue, valueOfClipboard } from './askValue.ts';
+import { hasLines, typeValue } from './askValue.ts';
 import type { VaultClipboard } from './clipboard.ts';
 import { chooseField } from './chooseItem.ts';
 import { editForm, titleProblem } from './editItem.ts';
+import { askFieldAct } from './fieldActs.ts';
 import { changesOf, draftOf, formOf, newForm, wipeForm, withValue, type ItemForm } from './itemForm.ts';
 import { removedItem } from './removedItem.ts';
 import { showValue } from './showValue.ts';
@@ -46,14 +47,17 @@ export class VaultItems {
     const title = await this.#askTitle();
     if (title === undefined) return;
     const id = toId(title, (each) => vault.get(each) !== undefined);
-    if (kind.value === 'keyPair') {
+    const origin = kind.value === 'keyPair' ? await this.#askOrigin() : 'existing';
+    if (!origin) return;
+    if (origin === 'fresh') {
       await vault.generateKeyPair({ id, title, hosts: [], tags: [], expiresAt: null });
       this.#options.notifier.show(vaultNotices.keyPairMade(title));
       return;
     }
     let form = newForm(kind.value, title, id);
     for (const field of form.fields) {
-      const value = hasLines(field.kind) ? await valueOfClipboard() : await typeValue(title, field);
+      const act = hasLines(field.kind) ? await askFieldAct(title, field) : undefined;
+      const value = hasLines(field.kind) ? act?.kind === 'value' && act.value : await typeValue(title, field);
       if (value) form = withValue(form, field.name, value);
     }
     await this.#saveEdited(vault, form);
@@ -165,6 +169,15 @@ export class VaultItems {
       wipeForm(form);
       wipeForm(before);
     }
+  }
+
+  /** A key pair is made here, or taken in. */
+  async #askOrigin(): Promise<'fresh' | 'existing' | undefined> {
+    const choices = [
+      { label: editWords.generate(), iconPath: new ThemeIcon('sparkle'), origin: 'fresh' },
+      { label: editWords.takeExisting(), iconPath: new ThemeIcon('file'), origin: 'existing' },
+    ] as const;
+    return (await window.showQuickPick(choices, { title: editWords.kindDetail('keyPair') }))?.origin;
   }
 
   async #askTitle(): Promise<string | undefined> {

@@ -205,6 +205,8 @@ export const editWords = {
         return t('Host, name, user and password');
     }
   },
+  generate: (): string => t('Make a fresh Ed25519 key pair in the vault'),
+  takeExisting: (): string => t('Take in a private key that you have'),
   titlePrompt: (): string => t('Title, as it is listed. It is no secret.'),
   titleProblem: (): string => t('1 to 200 visible characters, without spaces around them.'),
   formTitle: (title: string, isNew: boolean): string =>

@@ -11,11 +11,11 @@ export function watchVaultFolder(
   vaults: Vaults,
   onError: (error: unknown) => void,
 ): Disposable {
-  let watchers: readonly FSWatcher[] = [];
+  const watchers = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => {
-    for (const watcher of watchers) watcher.close();
-    watchers = [];
+    for (const watcher of watchers.values()) watcher.close();
+    watchers.clear();
   };
   const refresh = (): void => {
     for (const { status } of [vaults.agents, vaults.personal])
@@ -28,15 +28,14 @@ export function watchVaultFolder(
   const update = (): void => {
     const isOpen = [vaults.agents, vaults.personal].some(({ status }) => status.state === 'open');
     if (!isOpen) return stop();
-    if (watchers.length > 0) return;
-    watchers = places.flatMap(({ folder }) => {
+    for (const { folder } of places) {
+      if (watchers.has(folder)) continue;
       try {
-        return [watch(folder, soon).on('error', onError)];
+        watchers.set(folder, watch(folder, soon).on('error', onError));
       } catch {
         // A vault that is not there yet has no folder.
-        return [];
       }
-    });
+    }
   };
   const subscription = vaults.onDidChange(update);
   return {
