@@ -159,9 +159,7 @@ export function placeFigures({ facts, latencyMs }: PlaceView): string {
 }
 
 export const placeLabels = {
-  cardState: (title: string, state: string): string => t('{0}: {1}', plain(title), state),
   running: (count: number): string => (count === 1 ? t('one card runs') : t('{0} cards run', count)),
-  answersIn: (ms: number): string => t('answers in {0}', duration(ms)),
   notLookedAt: (): string => t('Not looked at yet'),
   notLookedAtTooltip: (): string => t('Looking connects to it and tries what it can seal.'),
   check: (): string => t('Check Place'),
@@ -250,7 +248,6 @@ export const placeChoose = {
   ownName: (): string => t('What its owner sees of who you are'),
   ownNameProblem: (): string => t('1 to 64 letters, digits, blanks, “.”, “_”, “@” and “-”.'),
   enrolling: (): string => t('Enrolling at the worker'),
-  checkingAll: (): string => t('Looking at the places that cards run in …'),
 };
 
 export const placeQuestions = {

@@ -437,6 +437,20 @@ export const Uri = {
   joinPath: (base: { path: string }, ...more: string[]) => Uri.file([base.path, ...more].join('/')),
 };
 export class FileSystemError extends Error {}
+export class Range {
+  readonly start: unknown;
+  readonly end: unknown;
+  constructor(start: unknown, end: unknown) {
+    this.start = start;
+    this.end = end;
+  }
+}
+export class WorkspaceEdit {
+  readonly replaced: { range: Range; text: string }[] = [];
+  replace(_uri: unknown, range: Range, text: string): void {
+    this.replaced.push({ range, text });
+  }
+}
 export class RelativePattern {
   readonly pattern: string;
   constructor(_base: unknown, pattern: string) {

@@ -12,7 +12,7 @@ import type { CardView } from '../../../protocol/src/engine.ts';
 import { localPlace, parsePlace, type PlaceChoices, type PlaceKind } from '../../../protocol/src/places.ts';
 import type { WorkerView } from '../../../protocol/src/pinnedWorker.ts';
 import type { Engine } from '../engine.ts';
-import { pickStep, textStep } from '../native/steps.ts';
+import { pickStep, textStep, type Step } from '../native/steps.ts';
 import type { Notifier } from '../notifier.ts';
 import { placeChoose as words, placeLabels, placeName, placeNotices } from '../placeViewMessages.ts';
 import { placeOf } from './placeNodes.ts';
@@ -75,7 +75,7 @@ export class ChoosePlace {
       }
       const kind = chosen.next === 'cluster' ? 'slurm' : 'ssh';
       const host = await askHost(title, kind, choices.sshHosts);
-      if (host !== 'back') return host;
+      if (host.kind !== 'back') return host.kind === 'value' ? host.value : undefined;
     }
   }
 
@@ -115,7 +115,6 @@ function placeItems({ kinds, sshHosts }: PlaceChoices, known: KnownPlaces, now: 
     kinds.includes(kind)
       ? [{ label: placeLabels.kind(kind), kind: QuickPickItemKind.Separator }, ...items]
       : [];
-  const isListed = now === localPlace || now === 'vm';
   const named = parsePlace(now);
   const hosts =
     named?.kind === 'ssh' && !sshHosts.includes(named.name) ? [named.name, ...sshHosts] : sshHosts;
@@ -131,35 +130,33 @@ function placeItems({ kinds, sshHosts }: PlaceChoices, known: KnownPlaces, now: 
       { label: words.enrol(), iconPath: new ThemeIcon('add'), chosen: { next: 'enrol' } },
     ]),
     ...group('slurm', [
-      ...(!isListed && named?.kind === 'slurm' ? [item(now, 'server-environment', '')] : []),
+      ...(named?.kind === 'slurm' ? [item(now, 'server-environment', '')] : []),
       { label: words.cluster(), iconPath: new ThemeIcon('server-environment'), chosen: { next: 'cluster' } },
     ]),
   ];
 }
 
-/** A host of the configuration or a typed one, as a place; undefined where the person closed it. */
+/** A host of the configuration or a typed one, as a place. */
 async function askHost(
   title: string,
   kind: 'ssh' | 'slurm',
   hosts: readonly string[],
-): Promise<string | 'back' | undefined> {
+): Promise<Step<string>> {
+  const second = { title, step: 2, totalSteps: 2 };
   const toPlace = (host: string): string => `${kind}:${host.trim()}`;
   if (kind === 'slurm' && hosts.length > 0) {
     const items: (QuickPickItem & { host?: string })[] = [
       ...hosts.map((host) => ({ label: host, host, iconPath: new ThemeIcon('remote') })),
       { label: words.otherHost(), iconPath: new ThemeIcon('edit') },
     ];
-    const asked = await pickStep({ title, step: 2, totalSteps: 2, placeholder: words.clusterHost(), items });
-    if (asked.kind !== 'value') return asked.kind === 'back' ? 'back' : undefined;
-    if (asked.value.host !== undefined) return toPlace(asked.value.host);
+    const asked = await pickStep({ ...second, placeholder: words.clusterHost(), items });
+    if (asked.kind !== 'value') return asked;
+    if (asked.value.host !== undefined) return { kind: 'value', value: toPlace(asked.value.host) };
   }
   const typed = await textStep({
-    title,
-    step: 2,
-    totalSteps: 2,
+    ...second,
     prompt: words.hostPrompt(),
     check: (text) => (parsePlace(toPlace(text)) ? undefined : words.hostProblem()),
   });
-  if (typed.kind !== 'value') return typed.kind === 'back' ? 'back' : undefined;
-  return toPlace(typed.value);
+  return typed.kind === 'value' ? { kind: 'value', value: toPlace(typed.value) } : typed;
 }
