@@ -194,6 +194,7 @@ describe('the vault', () => {
     await window.row('Cards', /^Fetch/).click();
     await window.palette('Sallyport: Run Card');
     await window.row('Cards', /^Fetch.*done/).waitFor({ timeout: 60_000 });
+    await window.row('Cards', /^Fetch/).click();
     assert.deepEqual(
       seen.map(({ authorization }) => authorization),
       [`Bearer ${token}`],
@@ -201,8 +202,9 @@ describe('the vault', () => {
     await assertNowhere();
     await vault.clearNotifications();
     await window.palette('Sallyport: Uses of Vault Values');
-    await window.page
-      .getByText(/The card fetch +build-api/)
+    const lines = window.page.locator('.monaco-editor .view-lines');
+    await lines
+      .getByText(/The.card.fetch.+build-api/)
       .first()
       .waitFor();
     await window.palette('View: Close All Editors');
@@ -260,11 +262,12 @@ describe('the vault', () => {
       /Command, run by a shell/,
       'echo "raw $BUILD_API" && printf %s "$BUILD_API" | base64 && echo ${#BUILD_API} characters',
     );
-    const rows = window.page.locator('.xterm-rows').first();
-    await window.until('the end of the command', async () =>
-      (await rows.innerText()).includes('Ended with 0'),
-    );
-    const text = (await rows.innerText()).replaceAll('\u00a0', ' ');
+    await window.page.locator('.xterm').waitFor();
+    const text = await window.until('the end of the command', async () => {
+      const shown = await vault.terminalText();
+      return shown.includes('Ended with 0') && shown;
+    });
+    assert.ok(!spellings.some((each) => text.includes(each)), text);
     assert.match(text, /raw \[/);
     assert.ok(text.includes(`${token.length} characters`), text);
     await window.screenshot('vault-run');
@@ -313,8 +316,7 @@ describe('the vault on another machine', () => {
     await vault.row(/^Restore a backup/).click();
     await vault.path(backup);
     await vault.enter(/Passphrase of agents\.vault/, 'not the passphrase');
-    await vault.quick.getByText(/is not the passphrase of this backup/).waitFor();
-    await vault.enter(/Passphrase of agents\.vault/, passphrase);
+    await vault.enter(/is not the passphrase of this backup/, passphrase);
     await vault.line('Build API').waitFor();
     await window.screenshot('vault-restore');
     await vault.row(/^Agents’ vault, not created yet/).waitFor();

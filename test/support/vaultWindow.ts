@@ -45,16 +45,24 @@ export class VaultWindow {
     });
   }
 
+  /** What the terminal shows: it is drawn, so its text is taken as a person takes it, by copying. */
+  async terminalText(): Promise<string> {
+    const { page } = this.window;
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await this.window.palette('Terminal: Select All');
+    await this.window.palette('Terminal: Copy Selection');
+    await this.quick.waitFor({ state: 'hidden' });
+    return page.evaluate(() => navigator.clipboard.readText());
+  }
+
   /** Chooses a colour theme by its name. */
   async theme(name: string): Promise<void> {
-    await this.window.palette('Preferences: Color Theme');
-    await this.quick
-      .getByText(/Select Color Theme/)
-      .waitFor()
-      .catch(() => undefined);
+    await this.window.page.keyboard.press('F1');
+    await this.quick.locator('input.input').first().fill('>Preferences: Color Theme');
+    await this.line(/^Preferences: Color Theme/).click();
+    await this.line('Light Modern').waitFor();
     await this.quick.locator('input.input').first().fill(name);
-    await this.line(name).waitFor();
-    await this.window.page.keyboard.press('Enter');
+    await this.line(name).click();
     await this.quick.waitFor({ state: 'hidden' });
   }
 
