@@ -32,7 +32,7 @@ export const placeWindowRequirements: readonly Requirement[] = [
   },
   {
     id: 'PLACEUI-06',
-    text: 'Doctor checks each place that cards name and says what to do about one that can’t be used.',
+    text: 'Doctor checks each place that a person accepted, and no other, and says what to do about one that can’t be used.',
     source,
   },
   {

@@ -445,6 +445,7 @@ export class Range {
     this.end = end;
   }
 }
+export class Selection extends Range {}
 export class WorkspaceEdit {
   readonly replaced: { range: Range; text: string }[] = [];
   replace(_uri: unknown, range: Range, text: string): void {

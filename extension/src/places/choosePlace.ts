@@ -1,6 +1,7 @@
 import {
   QuickPickItemKind,
   Range,
+  Selection,
   ThemeIcon,
   Uri,
   window,
@@ -95,8 +96,11 @@ export class ChoosePlace {
       return;
     }
     const [first] = edits;
-    if (first)
-      editor.revealRange(new Range(document.positionAt(first.start), document.positionAt(first.start)));
+    if (first) {
+      const [from, to] = [first.start, first.start + first.text.length].map((at) => document.positionAt(at));
+      if (from && to) editor.selection = new Selection(from, to);
+      editor.revealRange(editor.selection);
+    }
     if (wasDirty) notifier.show(placeNotices.notSaved(card.title));
     else await document.save();
   }
@@ -120,7 +124,7 @@ function placeItems({ kinds, sshHosts }: PlaceChoices, known: KnownPlaces, now: 
     named?.kind === 'ssh' && !sshHosts.includes(named.name) ? [named.name, ...sshHosts] : sshHosts;
   return [
     item(localPlace, 'device-desktop', words.hereDetail()),
-    ...group('vm', [item('vm', 'vm', words.vmDetail(known.image !== null))]),
+    ...group('vm', [item('vm', 'layers', words.vmDetail(known.image !== null))]),
     ...group('ssh', [
       ...hosts.map((host) => item(`ssh:${host}`, 'remote', '')),
       { label: words.otherHost(), iconPath: new ThemeIcon('edit'), chosen: { next: 'host' } },
