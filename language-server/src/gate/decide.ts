@@ -75,7 +75,7 @@ export const decisionTable: readonly Row[] = [
     id: 'untrusted',
     text: 'This workspace is not trusted: nothing is done in it.',
     verdict: 'deny',
-    when: (facts) => !facts.trusted && facts.effect !== 'ask',
+    when: ({ trusted, effect, widens }) => !trusted && (effect !== 'ask' || widens > 0),
   },
   {
     id: 'person',

@@ -44,6 +44,10 @@ describe('effects that a model could reach', function () {
       'agent/planted/again.ts': `export { spawn } from 'node:child_process';\nimport 'node:sqlite';\n`,
       'agent/planted/globals.ts': `export const a = [() => fetch('https://example.org'), new Function('1'), process.kill, globalThis];\nexport const b = (fetch: () => void) => { fetch(); };\nexport type F = typeof fetch;\n`,
       'agent/planted/around.ts': `import type { PreparedCall } from '../tools/tool.ts';\nexport const a = (call: PreparedCall) => call.run(AbortSignal.abort());\n`,
+      'agent/planted/imported.ts': `import { exchange as other } from '../../net/exchange.ts';\nexport const a = other;\n`,
+      'agent/planted/passedOn.ts': `export { exchange } from '../../net/exchange.ts';\n`,
+      'agent/planted/asWhole.ts': `import * as net from '../../net/exchange.ts';\nexport const a = net.exchange;\nexport const { exchange } = net;\n`,
+      'agent/planted/late.ts': `export const a = async () => (await import('../../net/exchange.ts')).exchange;\n`,
       'agent/planted/taken.ts': `import type { PreparedCall } from '../tools/tool.ts';\nexport const a = ({ run }: PreparedCall) => run;\nexport const b = (call: PreparedCall) => call['run'];\n`,
     };
     const hostile = new Sources(planted);
@@ -62,5 +66,12 @@ describe('effects that a model could reach', function () {
     ]);
     const around = hostile.callersOf('PreparedCall.run').filter((file) => file.startsWith('agent/planted/'));
     assert.deepEqual(around, ['agent/planted/around.ts', 'agent/planted/taken.ts']);
+    const imports = hostile
+      .callersOf('net/exchange.ts#exchange')
+      .filter((file) => file.startsWith('agent/planted/'));
+    assert.deepEqual(
+      imports,
+      ['asWhole', 'imported', 'late', 'passedOn'].map((name) => `agent/planted/${name}.ts`),
+    );
   });
 });

@@ -9,7 +9,7 @@ export interface AllowedUse {
 }
 
 /** The folders whose code a model's answer can reach first. */
-export const watchedFolders: readonly string[] = ['agent', 'gate', 'history'];
+export const watchedFolders: readonly string[] = ['agent', 'gate', 'history', 'net'];
 
 /** Modules that compute and nothing else. Every other one has to be accounted for. */
 export const harmlessModules: ReadonlySet<string> = new Set([
@@ -141,13 +141,13 @@ export const allowedUses: readonly AllowedUse[] = [
     why: 'finds the ripgrep that comes with the editor',
   },
   {
-    file: 'agent/net/publicFetch.ts',
+    file: 'net/exchange.ts',
     from: 'node:http',
     names: ['request'],
-    why: 'web_fetch, over a socket that the egress check opened; called inside the gate alone (see callers)',
+    why: 'one request over a socket that an egress check opened; it opens none itself (see callers)',
   },
   {
-    file: 'agent/net/publicFetch.ts',
+    file: 'net/exchange.ts',
     from: 'node:tls',
     names: ['connect'],
     why: 'the same, over that socket',
@@ -223,6 +223,7 @@ export const guardedMembers: readonly GuardedMember[] = [
       { file: 'agent/tools/runTool.ts', why: 'every tool' },
       { file: 'agent/loop/request.ts', why: 'a request to a model' },
       { file: 'agent/shell/keepChanges.ts', why: 'what a shell in memory changed, as an act of its own' },
+      { file: 'apps/generate/createGenerate.ts', why: 'a request of an app or a plugin to a model' },
       { file: 'history/undo.ts', why: 'a person’s undo and redo' },
     ],
   },
@@ -261,6 +262,12 @@ export const guardedMembers: readonly GuardedMember[] = [
     callers: [
       { file: 'runs/activeRun.ts', why: 'a card of a run' },
       { file: 'agent/shell/projectShellTool.ts', why: 'project_shell, inside the gate' },
+      {
+        file: 'apps/sources/sealedFetch.ts',
+        why: 'fetches the repository of an app that a person takes in; a program of ours, sealed to that host',
+      },
+      { file: 'runners/vm/vmPlace.ts', why: 'hands the card of a run on to its VM' },
+      { file: 'runners/vm/warmUp.ts', why: 'programs of ours in a VM that is being built, without network' },
     ],
   },
   { member: 'Ledger.answer', callers: [{ file: 'gate/gate.ts', why: 'an answer that a person gave' }] },
@@ -286,8 +293,32 @@ export const guardedMembers: readonly GuardedMember[] = [
     callers: [{ file: 'history/recordJob.ts', why: 'around a card that may write to shared folders' }],
   },
   {
+    member: 'net/exchange.ts#exchange',
+    callers: [
+      { file: 'agent/net/publicFetch.ts', why: 'web_fetch, to a public address that was checked' },
+      {
+        file: 'plugins/hostFunctions/pluginFetch.ts',
+        why: 'fetch of a plugin, to a host that a person accepted for it',
+      },
+    ],
+  },
+  {
+    member: 'agent/net/publicFetch.ts#fetchPublic',
+    callers: [
+      { file: 'agent/tools/netTools.ts', why: 'web_fetch, inside the gate' },
+      {
+        file: 'agent/shell/shellFetch.ts',
+        why: 'the shell in memory, for hosts that its act named and a person allowed',
+      },
+    ],
+  },
+  {
     member: 'PersonSide.ask',
     callers: [
+      {
+        file: 'runners/worker/workerIdentity.ts',
+        why: 'this computer’s name for workers, for places that a person has named in a card',
+      },
       { file: 'agent/agentServices.ts', why: 'which editors have unsaved changes, for an undo' },
       { file: 'agent/startAgent.ts', why: 'the same, and the question of ask_person, inside the gate' },
       { file: 'agent/tools/vaultTools.ts', why: 'names and questions for the vault, inside the gate' },

@@ -42,12 +42,16 @@ export class Sources {
       );
   }
 
-  /** The files of the whole engine in which a member of a class or an interface is named, whatever is done with it. */
+  /**
+   * The files of the whole engine in which a member of a class or an interface is named, or that import the function
+   * of a module, whatever is done with it.
+   */
   callersOf(member: string): string[] {
     const callers = new Set<string>();
     for (const { file, source } of this.#files())
       visit(source, (node) => {
-        for (const symbol of this.#membersAt(node)) if (nameOf(symbol) === member) callers.add(file);
+        for (const symbol of [...this.#membersAt(node), ...this.#importedAt(node)])
+          if (nameOf(symbol) === member) callers.add(file);
       });
     return [...callers].sort();
   }
@@ -81,6 +85,18 @@ export class Sources {
       if (ts.isIdentifier(name)) return known(checker.getTypeAtLocation(node.parent).getProperty(name.text));
     }
     return [];
+  }
+
+  /** `import { name }` and `export { name } from`, as what is meant by it; `module.name` is a member that is named. */
+  #importedAt(node: ts.Node): ts.Symbol[] {
+    const isNamed =
+      (ts.isImportSpecifier(node) && !node.isTypeOnly) ||
+      (ts.isExportSpecifier(node) && node.parent.parent.moduleSpecifier !== undefined);
+    if (!isNamed) return [];
+    const symbol = this.#checker.getSymbolAtLocation(node.name);
+    return known(
+      symbol && symbol.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(symbol) : symbol,
+    );
   }
 
   #globalsOf(source: ts.SourceFile): Omit<Use, 'file'>[] {
@@ -167,6 +183,8 @@ function nameOf(symbol: ts.Symbol): string | undefined {
 
 function memberName(declared: ts.NamedDeclaration): string | undefined {
   const owner = declared.parent as ts.NamedDeclaration | undefined;
+  if (ts.isFunctionDeclaration(declared) && ts.isSourceFile(declared.parent))
+    return `${relative(sources, declared.parent.fileName).split(sep).join('/')}#${declared.name?.text ?? ''}`;
   if (!owner || !(ts.isClassDeclaration(owner) || ts.isInterfaceDeclaration(owner))) return undefined;
   if (!declared.name || !ts.isIdentifier(declared.name)) return undefined;
   return `${owner.name?.text ?? ''}.${declared.name.text}`;

@@ -111,6 +111,20 @@ describe('decide', () => {
       'external-provider',
     ],
     ['a question', { effect: 'ask' }, 'allow', 'question'],
+    ['a question, untrusted', { effect: 'ask', trusted: false }, 'allow', 'question'],
+    ['a question for a vault value', { effect: 'ask', widens: 1, grants: all }, 'ask', 'widening'],
+    [
+      'a question for a vault value in plan mode',
+      { effect: 'ask', widens: 1, mode: 'plan', grants: all },
+      'ask',
+      'widening',
+    ],
+    [
+      'a question for a vault value, untrusted',
+      { effect: 'ask', widens: 1, trusted: false },
+      'deny',
+      'untrusted',
+    ],
     [
       'a real shell without its grant',
       { effect: 'projectShell', grants: [grant('read'), grant('write')] },

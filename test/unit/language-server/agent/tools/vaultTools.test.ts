@@ -9,6 +9,7 @@ import { GateHarness } from '../../../../support/gateHarness.ts';
 import { FakePersonSide } from '../../../../support/personSide.ts';
 import { writeProject } from '../../../../support/projectFolder.ts';
 import { useTemporaryFolder } from '../../../../support/temporaryFolder.ts';
+import { until } from '../../../../support/until.ts';
 import { callContext, callTool } from '../../../../support/toolCalls.ts';
 
 type Ask = ParamsOf<(typeof vaultPersonRequests)['vault/ask']>;
@@ -18,6 +19,7 @@ describe('the vault tools of an agent', () => {
   let harness: GateHarness;
   let person: FakePersonSide;
   let asked: Ask[];
+  let covered: boolean[];
 
   beforeEach(() => {
     harness = new GateHarness();
@@ -43,13 +45,15 @@ describe('the vault tools of an agent', () => {
       asked.push(params);
       return { grant: 'g', state: asked.length === 1 ? 'pending' : 'accepted' };
     });
+    covered = [false, false];
+    person.others.set('vault/covered', () => ({ covered }));
     person.others.set('vault/names', () => [
       { item: 'api', title: 'My "API"', kind: 'token', fields: ['token'], hosts: ['api.example.org'] },
     ]);
   });
   afterEach(() => harness.close());
 
-  const call = async (name: string, args: object, answers: 'allow-once'[] = []) => {
+  const call = async (name: string, args: object, answers: ('allow-once' | 'decline')[] = []) => {
     const root = join(folder(), 'p');
     const tool = createVaultTools({ projects: openProjects({ roots: [root] }), person }).find(
       (each) => each.name === name,
@@ -60,7 +64,7 @@ describe('the vault tools of an agent', () => {
   const wanted = { card: 'load', item: 'api', field: 'token', reason: 'It loads the data.' };
 
   it('[VAULTUSE-14] asks for what the card’s own manifest names, as the card, and goes on', async () => {
-    const result = await call('vault_ask', wanted);
+    const result = await call('vault_ask', wanted, ['allow-once']);
     assert.equal(result.state, 'done');
     assert.match(
       result.text,
@@ -74,6 +78,48 @@ describe('the vault tools of an agent', () => {
       ],
     );
     assert.ok(asked.every(({ scope }) => scope === callContext('').scope));
+  });
+
+  it('[VAULTUSE-14] is an act that opens a permission: a person is asked whatever was granted', async () => {
+    const scope = callContext('').scope;
+    for (const kind of ['read', 'write', 'run', 'shell'] as const)
+      harness.gate.give({ scope, kind, conversation: null, folder: '' });
+    const result = await call('vault_ask', wanted, ['decline']);
+    assert.notEqual(result.state, 'done');
+    assert.deepEqual(asked, []);
+    // The control: with a yes the question reaches the vault.
+    await call('vault_ask', wanted, ['allow-once']);
+    assert.equal(asked.length, 2);
+  });
+
+  it('[VAULTUSE-14] shows each use that no grant covers, and asks nobody where all are covered', async () => {
+    covered = [true, false];
+    const running = call('vault_ask', wanted);
+    await until(() => harness.gate.waiting().length > 0);
+    const [approval] = harness.gate.waiting();
+    assert.ok(approval);
+    assert.equal(approval.rule.id, 'widening');
+    assert.deepEqual(
+      approval.permissions.map(({ key }) => key),
+      ['vaultItem:api:token:header:x-key:@api.example.org'],
+    );
+    harness.answer('decline');
+    await running;
+    assert.deepEqual(asked, []);
+    covered = [true, true];
+    assert.equal((await call('vault_ask', wanted)).state, 'done');
+    assert.equal(asked.length, 2);
+  });
+
+  it('[VAULTUSE-14] asks for all where the vault can’t say what is covered', async () => {
+    person.others.set('vault/covered', () => {
+      throw new UserError('closed', 'gone');
+    });
+    const running = call('vault_ask', wanted);
+    await until(() => harness.gate.waiting().length > 0);
+    assert.equal(harness.gate.waiting()[0]?.permissions.length, 2);
+    harness.answer('decline');
+    await running;
   });
 
   const refused: readonly [string, object, RegExp][] = [
@@ -101,6 +147,6 @@ describe('the vault tools of an agent', () => {
     person.others.set('vault/ask', () => {
       throw new UserError('permission-needed', 'there is no field token of a vault item api');
     });
-    assert.match((await call('vault_ask', wanted)).text, /no field token/);
+    assert.match((await call('vault_ask', wanted, ['allow-once'])).text, /no field token/);
   });
 });
