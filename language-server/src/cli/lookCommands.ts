@@ -81,9 +81,14 @@ export async function whyCommand(session: Session): Promise<number> {
 export async function doctorCommand(session: Session): Promise<number> {
   const { args, terminal } = session;
   const report = await session.call('doctor/report', {});
+  const accepted = await acceptedPlaces(session);
   const places: PlaceView[] = [];
-  for (const { id } of await session.call('place/list', {})) {
-    places.push(await session.call('place/check', { place: id }));
+  for (const place of await session.call('place/list', {})) {
+    places.push(
+      accepted.has(place.id)
+        ? await session.call('place/check', { place: place.id })
+        : { ...place, detail: 'no person accepted that a card runs there, so it was not connected to' },
+    );
   }
   if (args.json) terminal.out(JSON.stringify({ ...report, places }));
   else {
@@ -109,6 +114,18 @@ export async function doctorCommand(session: Session): Promise<number> {
     }
   }
   return report.isolation.kind === 'none' ? exitCodes.isolationMissing : exitCodes.done;
+}
+
+/** The places where a person accepted that a card of the project runs: nothing else is connected to. */
+async function acceptedPlaces(session: Session): Promise<ReadonlySet<string>> {
+  const projects = await session.call('project/list', {});
+  return new Set(
+    projects
+      .flatMap(({ cards }) => cards.flatMap(({ permissions }) => permissions))
+      .flatMap(({ permission, accepted }) =>
+        accepted && permission.name === 'execution' ? permission.service : [],
+      ),
+  );
 }
 
 /** Shows what is stored first, and removes only what a person agreed to. */

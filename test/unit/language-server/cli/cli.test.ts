@@ -240,6 +240,18 @@ describe('command line', () => {
     }
     assert.match(await json('why', root, 'a'), /first-run/);
   });
+  it('[PLACEUI-06] doctor connects to no place that nobody accepted', async () => {
+    writeCard(root, 'b', { permissions: { executionService: 'ssh:-nowhere' } });
+    writeCard(root, 'a', { permissions: { executionService: 'ssh:nowhere.invalid' } });
+    assert.equal(await sallyport('doctor', root), 0);
+    assert.deepEqual(
+      terminal.written.filter((line) => line.includes('ssh:')),
+      [
+        '✗ ssh:nowhere.invalid  closed: no person accepted that a card runs there, so it was not connected to',
+      ],
+    );
+  });
+
   const json = async (...command: string[]) => {
     terminal = new TestTerminal();
     assert.equal(await sallyport(...command, '--json'), 0, terminal.noted.join('\n'));
