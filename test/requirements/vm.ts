@@ -11,7 +11,7 @@ export const vmRequirements: readonly Requirement[] = [
   },
   {
     id: 'VM-02',
-    text: 'The VM has no network device and no folder of this machine, and QEMU runs in a sandbox of its own.',
+    text: 'The VM has no network device but where one was asked for, no folder of this machine, and QEMU runs in a sandbox of its own.',
     source,
   },
   {
@@ -33,7 +33,12 @@ export const vmRequirements: readonly Requirement[] = [
   { id: 'VM-07', text: 'Cancelling ends the card in the VM; the VM goes on.', source },
   {
     id: 'VM-08',
-    text: 'What a VM has not (a network, folders of this machine, more memory) is refused in words.',
+    text: 'What a VM has not (folders of this machine, more memory) is refused in words.',
+    source,
+  },
+  {
+    id: 'VM-09',
+    text: 'A card that was given a host reaches exactly that, from a VM with a network that its project’s other cards do not share.',
     source,
   },
 ];

@@ -5,7 +5,7 @@ import type { PlaceRunner } from '../../language-server/src/runners/places/place
 import { buildVm } from '../../language-server/src/runners/vm/buildVm.ts';
 import { openVmPlace } from '../../language-server/src/runners/vm/openVmPlace.ts';
 import { openVmFolder } from '../../language-server/src/runners/vm/vmFolder.ts';
-import { digestOf, readImage } from '../../language-server/src/runners/vm/vmImage.ts';
+import { contentDigest, readImage } from '../../language-server/src/runners/vm/vmImage.ts';
 import type { VmPlace } from '../../language-server/src/runners/vm/vmPlace.ts';
 import { createBlobStore, type BlobStore } from '../../remote-agent/src/files/blobStore.ts';
 import { createRemoteRunner } from '../../language-server/src/runners/places/remoteRunner.ts';
@@ -34,7 +34,7 @@ export async function builtVmHome(
   const cache = join(homedir(), '.cache', 'sallyport-test', 'vm');
   mkdirSync(cache, { recursive: true });
   const { image } = openVmFolder(cache);
-  if (readImage(image)?.runnerDigest !== digestOf(runner)) {
+  if (readImage(image)?.runnerDigest !== contentDigest(runner)) {
     await buildVm({
       home: cache,
       runner,

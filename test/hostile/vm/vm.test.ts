@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { CardJob } from '../../../language-server/src/runners/cardRunner.ts';
 import { putBlob, putTree } from '../../support/blobs.ts';
@@ -175,14 +177,56 @@ describe('cards in a VM', function () {
   it('[VM-08] refuses what a VM has not, in words', async () => {
     const vms = open();
     const refuse = async (more: Partial<CardJob>) => (await run(vms, 'true', more)).outcome;
-    const network = await refuse({ access: { network: { kind: 'all' }, hostFolders: [] } });
-    assert.ok(network.kind === 'refused' && /network/.test(network.detail));
     const shared = await refuse({
       access: { network: { kind: 'none' }, hostFolders: [{ path: '/tmp', name: 'x', write: false }] },
     });
     assert.ok(shared.kind === 'refused' && /folder/.test(shared.detail));
     const memory = await refuse({ limits: { ...limits, memoryMB: 60_000 } });
     assert.ok(memory.kind === 'refused' && /MB/.test(memory.detail));
+  });
+
+  it('[VM-09] a card that was given a host reaches it from a VM of its own, and nothing else', async () => {
+    const server = createServer((_, response) => response.end('hello from the host\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const vms = open();
+      // The address by which QEMU's network leads to this machine's loopback.
+      const at = `10.0.2.2:${port}`;
+      const script = [
+        'import os, urllib.request, urllib.error',
+        'for url in os.environ["SALLYPORT_PARAMS"].strip("[]").replace(\'"\', "").split(","):',
+        '    try: print(urllib.request.urlopen(url, timeout=20).read().decode().strip())',
+        '    except Exception as error: print("refused", type(error).__name__)',
+      ].join('\n');
+      const code = await putTree(vms.blobs.folder, { 'main.py': script });
+      const urls = [`http://${at}/`, `http://10.0.2.2:${port + 1}/`, 'http://10.0.2.3/'];
+      const given = await run(vms, '', {
+        runtime: 'python',
+        entry: 'main.py',
+        code,
+        params: JSON.stringify(urls),
+        access: { network: { kind: 'hosts', hosts: [at] }, hostFolders: [] },
+      });
+      assert.deepEqual(given.stdout.trim().split('\n'), [
+        'hello from the host',
+        'refused HTTPError',
+        'refused HTTPError',
+      ]);
+      const closed = await run(vms, '', {
+        runtime: 'python',
+        entry: 'main.py',
+        code,
+        params: JSON.stringify(urls),
+      });
+      assert.deepEqual(closed.stdout.trim().split('\n'), [
+        'refused URLError',
+        'refused URLError',
+        'refused URLError',
+      ]);
+    } finally {
+      server.close();
+    }
   });
 
   it('a card of 20 MB travels and comes back the same', async () => {

@@ -20,7 +20,7 @@ import { packCpio } from './cpio.ts';
 import { firstProgram, guestPaths, startProgram } from './guestScripts.ts';
 import { runTool, type SpawnTool } from './tools.ts';
 import { imageFiles, type VmFolder } from './vmFolder.ts';
-import { digestOf, imageVersion, type VmImage } from './vmImage.ts';
+import { contentDigest, imageVersion, type VmImage } from './vmImage.ts';
 import {
   licencesOf,
   parsePackageFile,
@@ -72,10 +72,10 @@ export async function buildImage(options: BuildOptions): Promise<VmImage> {
     const built: VmImage = {
       version: imageVersion,
       id: hash
-        .update(JSON.stringify([packages, options.node, options.diskMB, digestOf(options.runner)]))
+        .update(JSON.stringify([packages, options.node, options.diskMB, contentDigest(options.runner)]))
         .digest('hex')
         .slice(0, 16),
-      runnerDigest: digestOf(options.runner),
+      runnerDigest: contentDigest(options.runner),
       builtAt: options.now(),
       sizeBytes: readdirSync(image).reduce((sum, name) => sum + statSync(join(image, name)).blocks * 512, 0),
       node: options.node.version,

@@ -37,7 +37,13 @@ mount -t tmpfs -o mode=0755 t /run
 mkdir -p /dev/pts /dev/shm && mount -t devpts d /dev/pts && mount -t tmpfs -o mode=1777 t /dev/shm
 mount -t cgroup2 c /sys/fs/cgroup
 mount -t ext4 /dev/vdb ${guestPaths.home} || echo "sallyport guest: no disk"
-/usr/bin/busybox ip link set lo up
+ip() { /usr/bin/busybox ip "$@"; }
+ip link set lo up
+# The addresses of QEMU's user network (its documentation, “Network emulation”); only where the VM has one.
+if [ -e /sys/class/net/eth0 ]; then
+  ip addr add 10.0.2.15/24 dev eth0 && ip link set eth0 up && ip route add default via 10.0.2.2
+  echo nameserver 10.0.2.3 >/etc/resolv.conf
+fi
 cd /
 exec ${guestPaths.node} ${guestPaths.runner} guest
 `;

@@ -80,6 +80,7 @@ export async function startMachine(options: StartOptions): Promise<void> {
         image,
         machine: folder.path,
         accelerator: shape.accelerator,
+        network: shape.network,
         links: rootLinks(),
       }),
       folder.path,
@@ -104,6 +105,7 @@ export async function startMachine(options: StartOptions): Promise<void> {
     accelerator: shape.accelerator,
     memoryMB: shape.memoryMB,
     processors: shape.processors,
+    network: shape.network,
   });
 }
 

@@ -23,6 +23,7 @@ const machineFacts = z.strictObject({
   accelerator: z.enum(accelerators),
   memoryMB: z.int(),
   processors: z.int(),
+  network: z.boolean(),
 });
 export type MachineFacts = z.infer<typeof machineFacts>;
 

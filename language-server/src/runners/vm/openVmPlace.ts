@@ -35,14 +35,16 @@ export interface VmSurroundings {
 export function openVmPlace(around: VmSurroundings): VmPlace {
   const { memoryMB, processors } = vmSize();
   const folders = openVmFolder(around.home);
-  const toVm = (folder: MachineFolder, machine: Machine): Vm => {
+  const toVm = (folder: MachineFolder, machine: Machine, network: boolean): Vm => {
+    const shape = { ...machine.shape, network };
+    const storedAs = storedName(shape, machine.qemuVersion);
     let owner = folder.readFacts()?.project ?? null;
     const transport = createVmTransport({
       folder,
       programs: machine.programs,
       image: { path: folders.image, id: machine.imageId, diskMB: vmDiskMB },
-      shape: machine.shape,
-      stored: () => (hasStored(folders.image, machine.stored) ? machine.stored : undefined),
+      shape,
+      stored: () => (hasStored(folders.image, storedAs) ? storedAs : undefined),
       project: () => owner,
       now: around.now,
       onProblem: around.onProblem,
@@ -69,16 +71,19 @@ export function openVmPlace(around: VmSurroundings): VmPlace {
   return new VmPlace({
     memoryMB,
     onChange: around.onChange,
-    find: async (project) => {
+    find: async (project, network) => {
       const machine = await look();
       const folder = MachineFolder.find(folders.machines, project);
       if (!folder) return undefined;
-      if (await isRunning(folder)) return toVm(folder, machine);
+      if (await isRunning(folder)) return toVm(folder, machine, network);
       folder.clear();
       folder.release();
       return undefined;
     },
-    create: async () => toVm(await MachineFolder.create(folders.machines, isRunning), await look()),
+    create: async (network) => {
+      const machine = await look();
+      return toVm(await MachineFolder.create(folders.machines, isRunning), machine, network);
+    },
   });
 }
 
@@ -87,6 +92,7 @@ export interface Machine {
   readonly programs: MachinePrograms;
   readonly shape: VmShape;
   readonly imageId: string;
+  readonly qemuVersion: string;
   /** The name of the stored VM of this image and shape, whether it is there or not. */
   readonly stored: string;
 }
@@ -125,8 +131,8 @@ export async function lookAround(
     hasDevice: () => existsSync('/dev/kvm'),
     boots: () => bootsWithKvm({ programs, image, imageId, machines, now: around.now, size }),
   });
-  const shape = { accelerator, ...size };
-  return { programs, shape, imageId, stored: storedName(shape, qemuVersion) };
+  const shape = { accelerator, network: false, ...size };
+  return { programs, shape, imageId, qemuVersion, stored: storedName(shape, qemuVersion) };
 }
 
 const qemuPrograms: Readonly<Record<string, string>> = { x64: 'qemu-system-x86_64' };
@@ -145,7 +151,7 @@ async function bootsWithKvm(options: {
   const folder = await MachineFolder.create(machines, isRunning);
   const signal = AbortSignal.timeout(kvmProbeMs);
   try {
-    const shape = { accelerator: 'kvm' as const, ...size };
+    const shape = { accelerator: 'kvm' as const, network: false, ...size };
     await startMachine({
       programs,
       folder,

@@ -6,6 +6,8 @@ export interface VmShape {
   readonly accelerator: Accelerator;
   readonly memoryMB: number;
   readonly processors: number;
+  /** True for a VM of cards that were given a network: QEMU's own, behind this machine's address. */
+  readonly network: boolean;
 }
 
 export interface QemuFiles {
@@ -25,8 +27,8 @@ export interface QemuFiles {
 }
 
 /**
- * QEMU's argument list: a machine with nothing but what is named here. No network device, no shared folder, no
- * graphics, and QEMU itself may start no program and gain no right.
+ * QEMU's argument list: a machine with nothing but what is named here. No network device but where one was asked for, no
+ * shared folder, no graphics, and QEMU itself may start no program and gain no right.
  *
  * A microvm under TCG has to be told the speed of its clock, else the kernel looks for a timer that is not there.
  */
@@ -44,7 +46,10 @@ export function qemuArguments(
     ...['-M', isTranslated ? 'microvm,accel=tcg,pit=on' : 'microvm,accel=kvm'],
     ...['-cpu', isTranslated ? 'max' : 'host'],
     ...['-smp', String(shape.processors), '-m', String(shape.memoryMB)],
-    ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-nic', 'none'],
+    ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
+    ...(shape.network
+      ? ['-netdev', 'user,id=net', '-device', 'virtio-net-device,netdev=net']
+      : ['-nic', 'none']),
     ...['-kernel', files.kernel, '-initrd', files.initrd, '-append', append.join(' ')],
     ...['-global', 'virtio-mmio.force-legacy=false'],
     ...['-chardev', `file,id=console,path=${quoted(files.console)}`, '-serial', 'chardev:console'],

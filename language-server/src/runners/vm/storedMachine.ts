@@ -15,7 +15,8 @@ import type { VmShape } from './qemuArguments.ts';
  * was in it. Starting from it takes a tenth of a boot.
  */
 export function storedName(shape: VmShape, qemuVersion: string): string {
-  return `stored-${shape.accelerator}-${shape.memoryMB}-${shape.processors}-${qemuVersion.replace(/[^0-9.]/g, '')}`;
+  const net = shape.network ? '-net' : '';
+  return `stored-${shape.accelerator}${net}-${shape.memoryMB}-${shape.processors}-${qemuVersion.replace(/[^0-9.]/g, '')}`;
 }
 
 export function hasStored(image: string, name: string): boolean {

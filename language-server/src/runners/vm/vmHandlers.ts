@@ -4,7 +4,7 @@ import type { RequestHandlers } from '../../../../protocol/src/contract.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import type { VmStatus, vmRequests } from '../../../../protocol/src/places.ts';
 import { openVmFolder, type VmFolder } from './vmFolder.ts';
-import { digestOf, readImage } from './vmImage.ts';
+import { contentDigest, readImage } from './vmImage.ts';
 
 export interface VmHandlerOptions {
   /** The folder of Sallyport's state. */
@@ -68,7 +68,7 @@ function status(folder: VmFolder, runner: string): VmStatus {
       node,
       packages,
       sizeBytes: diskBytes(folder.image) + diskBytes(folder.packages),
-      isOutdated: runnerDigest !== digestOf(runner),
+      isOutdated: runnerDigest !== contentDigest(runner),
     },
   };
 }

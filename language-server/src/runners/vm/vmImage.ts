@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { UserError } from '../../../../protocol/src/errors.ts';
+import { firstProgram, startProgram } from './guestScripts.ts';
 import { imageFiles } from './vmFolder.ts';
+import { vmLeftOut, vmPackages } from './vmPackages.ts';
 
 /** Grows when images of before can't be started any more. */
 export const imageVersion = 1;
@@ -11,7 +13,7 @@ export const vmImage = z.strictObject({
   version: z.literal(imageVersion),
   /** Names the content: stored VMs belong to one image. */
   id: z.string(),
-  /** Of the runner program inside: another one needs another image. */
+  /** Of the runner program and everything else of Sallyport inside: another one needs another image. */
   runnerDigest: z.string(),
   builtAt: z.int(),
   sizeBytes: z.int(),
@@ -44,7 +46,7 @@ export function assertImage(folder: string, runner: string): VmImage {
   const image = readImage(folder);
   const remedy = 'Build it: “Sallyport: Build VM Image”, or sallyport vm build. It takes about a minute.';
   if (!image) throw new UserError('isolation-missing', 'There is no VM image yet', { remedy });
-  if (image.runnerDigest !== digestOf(runner)) {
+  if (image.runnerDigest !== contentDigest(runner)) {
     throw new UserError('isolation-missing', 'The VM image was built by another version of Sallyport', {
       remedy,
     });
@@ -52,7 +54,10 @@ export function assertImage(folder: string, runner: string): VmImage {
   return image;
 }
 
-/** SHA-256 of a file, in hexadecimal. */
-export function digestOf(path: string): string {
-  return createHash('sha256').update(readFileSync(path)).digest('hex');
+/** SHA-256 over what Sallyport itself puts into an image, in hexadecimal; `runner` is the path of `remote-agent.cjs`. */
+export function contentDigest(runner: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([firstProgram(), startProgram(), vmPackages, vmLeftOut]))
+    .update(readFileSync(runner))
+    .digest('hex');
 }

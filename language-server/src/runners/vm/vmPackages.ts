@@ -34,6 +34,9 @@ export const vmModules = [
   'virtio_mmio',
   'virtio_blk',
   'virtio_console',
+  'failover',
+  'net_failover',
+  'virtio_net',
   'overlay',
 ] as const;
 

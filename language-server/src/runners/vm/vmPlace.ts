@@ -21,15 +21,15 @@ export interface Vm {
 export interface VmPlaceOptions {
   readonly memoryMB: number;
   /** A VM that an earlier engine left with jobs of this project. */
-  readonly find: (project: string) => Promise<Vm | undefined>;
+  readonly find: (project: string, network: boolean) => Promise<Vm | undefined>;
   /** A VM of nobody, which starts when it is first needed. Throws `isolation-missing` where there is no image. */
-  readonly create: () => Promise<Vm>;
+  readonly create: (network: boolean) => Promise<Vm>;
   readonly onChange: (view: PlaceView) => void;
 }
 
 /**
  * VMs as one place: each project has one of its own, so that nothing that a card of one project did to its VM meets
- * another project. The one that is asked what cards will find belongs to nobody yet; the first project gets it.
+ * another project, and a second one with a network for those of its cards that were given one. The one that is asked what cards will find belongs to nobody yet; the first project gets it.
  */
 export class VmPlace implements PlaceRunner {
   readonly id = vmPlace;
@@ -44,7 +44,7 @@ export class VmPlace implements PlaceRunner {
   }
 
   async ready(options: ReadyOptions = {}): Promise<PlaceInfo> {
-    const vm = await (options.project === undefined ? this.#any() : this.#of(options.project));
+    const vm = await (options.project === undefined ? this.#any() : this.#of(options.project, false));
     return vm.runner.ready(options);
   }
 
@@ -86,7 +86,7 @@ export class VmPlace implements PlaceRunner {
   async run(job: CardJob, events: JobEvents, signal: AbortSignal): Promise<JobResult> {
     const refusal = this.#refusal(job);
     if (refusal) return refused(refusal);
-    const vm = await this.#of(job.project ?? '');
+    const vm = await this.#of(job.project ?? '', job.access.network.kind !== 'none');
     return vm.runner.run(job, events, signal);
   }
 
@@ -116,7 +116,7 @@ export class VmPlace implements PlaceRunner {
 
   async #create(): Promise<Vm> {
     try {
-      const vm = await this.#options.create();
+      const vm = await this.#options.create(false);
       this.#vms.add(vm);
       return vm;
     } catch (error) {
@@ -125,21 +125,28 @@ export class VmPlace implements PlaceRunner {
     }
   }
 
-  #of(project: string): Promise<Vm> {
-    const key = createHash('sha256').update(project).digest('hex').slice(0, 16);
+  #of(project: string, network: boolean): Promise<Vm> {
+    const name = `${network ? 'network' : 'none'} ${project}`;
+    const key = createHash('sha256').update(name).digest('hex').slice(0, 16);
     const known = this.#projects.get(key);
     if (known) return known;
-    const taken = this.#take(key);
+    const taken = this.#take(key, network);
     this.#projects.set(key, taken);
     taken.catch(() => this.#projects.delete(key));
     return taken;
   }
 
-  async #take(project: string): Promise<Vm> {
-    const left = await this.#options.find(project);
+  async #take(project: string, network: boolean): Promise<Vm> {
+    const left = await this.#options.find(project, network);
     if (left) {
       this.#vms.add(left);
       return left;
+    }
+    if (network) {
+      const vm = await this.#options.create(true);
+      this.#vms.add(vm);
+      vm.assign(project);
+      return vm;
     }
     const spare = this.#spare ?? this.#create();
     this.#spare = undefined;
@@ -152,10 +159,6 @@ export class VmPlace implements PlaceRunner {
   #refusal(job: CardJob): UserError | undefined {
     const { access, limits } = job;
     const elsewhere = 'Choose another place for this card.';
-    if (access.network.kind !== 'none')
-      return new UserError('isolation-missing', 'A VM has no network, and the card asks for one', {
-        remedy: elsewhere,
-      });
     if (access.hostFolders.length > 0 || access.projectRoot !== undefined)
       return new UserError(
         'isolation-missing',

@@ -15,7 +15,7 @@ const files = {
 } as const;
 
 describe('the argument list of a VM', () => {
-  const shape = { accelerator: 'tcg', memoryMB: 1024, processors: 2 } as const;
+  const shape = { accelerator: 'tcg', memoryMB: 1024, processors: 2, network: false } as const;
 
   it('[VM-02] has no network device, no shared folder, and a root that is not written', () => {
     const args = qemuArguments(shape, files, { kind: 'boot' });
@@ -25,6 +25,21 @@ describe('the argument list of a VM', () => {
     assert.match(text, /id=root,file=\/image\/root\.ext4,format=raw,if=none,readonly=on/);
     assert.doesNotMatch(text, /netdev|virtfs|fsdev|vhost|usb|vnc|hostfwd/);
     assert.match(text, /-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny/);
+  });
+
+  it('[VM-02] has a network only where it was asked for, and QEMU then too', () => {
+    const args = qemuArguments({ ...shape, network: true }, files, { kind: 'boot' }).join(' ');
+    assert.match(args, /-netdev user,id=net -device virtio-net-device,netdev=net/);
+    const around = {
+      program: 'qemu',
+      args: [],
+      image: '/i',
+      machine: '/m',
+      links: [],
+      accelerator: 'tcg',
+    } as const;
+    assert.ok(sealedQemu({ ...around, network: true }).includes('--share-net'));
+    assert.ok(!sealedQemu({ ...around, network: false }).includes('--share-net'));
   });
 
   it('tells the kernel the clock’s speed only where instructions are translated', () => {
@@ -46,7 +61,14 @@ describe('the argument list of a VM', () => {
   });
 
   it('[VM-02] runs QEMU in a sandbox of its own, with the device of KVM only where it is used', () => {
-    const around = { program: 'qemu', args: ['-M', 'x'], image: '/i', machine: '/m', links: [] } as const;
+    const around = {
+      program: 'qemu',
+      args: ['-M', 'x'],
+      image: '/i',
+      machine: '/m',
+      links: [],
+      network: false,
+    } as const;
     const tcg = sealedQemu({ ...around, accelerator: 'tcg' });
     assert.ok(tcg.includes('--unshare-all'));
     assert.match(tcg.join(' '), /--ro-bind \/i \/image --bind \/m \/machine/);
