@@ -284,7 +284,6 @@ describe('the vault', () => {
     await window.screenshot('vault-run');
     await assertNowhere();
     await window.palette('Terminal: Kill the Active Terminal Instance');
-    await window.palette('View: Hide Panel');
   });
 
   it('[VAULTUI-08] seals a backup to a passphrase', async () => {
