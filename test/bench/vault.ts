@@ -161,7 +161,7 @@ async function peerRows(large: string, folder: string): Promise<BenchRow[]> {
     save: () => vault.save(loginDraft(`peer-${round++}`, 'x')),
   };
   const rows: BenchRow[] = [];
-  for (const peer of [agePeer(folder), passPeer(), keepassPeer()]) {
+  for (const peer of [agePeer(folder), passPeer(), keepassPeer(folder)]) {
     for (const act of ['read', 'save'] as const) {
       const name = `${act} one value; peer ${peer.name}`;
       if (!peer.acts) {

@@ -4,7 +4,8 @@ import { Consents } from '../../language-server/src/permissions/consents.ts';
 import { openProjects } from '../../language-server/src/project/nodeProjects.ts';
 import { createCodeCapture } from '../../language-server/src/runs/captureCode.ts';
 import { History } from '../../language-server/src/runs/history.ts';
-import { createPlace } from '../../language-server/src/runs/place.ts';
+import { createPlaces } from '../../language-server/src/runs/place.ts';
+import { Slots } from '../../language-server/src/runs/slots.ts';
 import { Runs } from '../../language-server/src/runs/runs.ts';
 import { openHome } from '../../language-server/src/store/home.ts';
 import { openStore, type Store } from '../../language-server/src/store/store.ts';
@@ -35,6 +36,7 @@ export class RunToolServices {
       store: () => store,
     });
     const code = createCodeCapture(blobs, store.results);
+    const slots = new Slots(2);
     const runs = new Runs({
       store,
       blobs,
@@ -43,11 +45,18 @@ export class RunToolServices {
       accepted: (root) => consents.accepted(root),
       isTrusted,
       projectKey,
-      place: createPlace({ runner, jsFiles: [] }),
+      lookAtPlaces: createPlaces({
+        runner,
+        elsewhere: (id) => {
+          throw new Error(`nothing is asked of ${id} here`);
+        },
+        jsFiles: [],
+      }),
       runnerFor: () => runner,
       recordWrites: (_root, _job, run) => run(),
       userFolder: '/home/nobody',
-      parallel: 2,
+      slotsOf: () => slots,
+      release: () => Promise.resolve([]),
       clock: { now: Date.now, monotonic: () => performance.now() },
       events: {
         delta: () => undefined,

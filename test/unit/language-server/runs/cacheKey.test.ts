@@ -24,6 +24,7 @@ const card: FrozenCard = {
   access: { network: { kind: 'hosts', hosts: ['example.org'] }, hostFolders: [] },
   viewOutput: null,
   vault: [],
+  place: 'local',
   fault: null,
 };
 const inputs = [{ port: 'in', artifact: file('b') }];
