@@ -49,6 +49,47 @@ export function handedOnEnvironment(
   );
 }
 
+/** What a task of a batch system is told about itself (sbatch(1), OUTPUT ENVIRONMENT VARIABLES). */
+export interface BatchTaskIdentity {
+  readonly index: number;
+  /** The same for every start of the task: `12_3`. */
+  readonly task: string;
+  /** How often it was started before. */
+  readonly restart: number;
+}
+
+export function readBatchTask(
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): BatchTaskIdentity {
+  const index = Number(variables['SLURM_ARRAY_TASK_ID'] ?? '0');
+  const job = variables['SLURM_ARRAY_JOB_ID'] ?? variables['SLURM_JOB_ID'] ?? '';
+  return { index, task: `${job}_${index}`, restart: Number(variables['SLURM_RESTART_COUNT'] ?? '0') };
+}
+
+/** The folder that a person named for a cluster on its login node, where they named one. */
+export function chosenBatchFolder(
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): string | undefined {
+  return variables['SALLYPORT_SLURM_DIR'] || undefined;
+}
+
+/** Where clusters put Slurm when it is not on the PATH of a shell that is not a login shell. */
+const slurmFolders = [
+  '/opt/slurm/bin',
+  '/opt/slurm/current/bin',
+  '/usr/local/slurm/bin',
+  '/usr/local/bin',
+  '/cm/shared/apps/slurm/current/bin',
+];
+
+/** The person's own surroundings for Slurm's programs (SBATCH_ACCOUNT, SLURM_CONF), in which they are found and speak English. */
+export function slurmEnvironment(
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): Record<string, string | undefined> {
+  const path = [variables['PATH'] || '/usr/bin:/bin', ...slurmFolders].join(':');
+  return { ...variables, PATH: path, LC_ALL: 'C' };
+}
+
 /** The top-level names beside /usr that programs need: links into /usr, or folders where the system never merged. */
 function readSystem(paths: readonly string[]): SystemEntry[] {
   return paths.flatMap((path): SystemEntry[] => {

@@ -176,7 +176,8 @@ export async function makeKey(path: string, kind: KeyKind, passphrase = ''): Pro
   return path;
 }
 
-async function freePort(): Promise<number> {
+/** A port of loopback that was free a moment ago. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

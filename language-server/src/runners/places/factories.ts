@@ -6,6 +6,7 @@ import { openVmPlace } from '../vm/openVmPlace.ts';
 import type { PlaceRegistryOptions } from './placeRegistry.ts';
 import type { PlaceRunner } from './placeRunner.ts';
 import type { RunnerLink, RunnerTransport } from './runnerTransport.ts';
+import type { OpenSshTransportOptions } from '../ssh/openSshTransport.ts';
 import type { SshSurroundings } from '../ssh/sshConfig.ts';
 import type { SshPerson } from '../ssh/sshPerson.ts';
 import { askSshPerson, type AskPerson } from './askSshPerson.ts';
@@ -41,6 +42,7 @@ export function placeFactories(around: PlaceSurroundings): PlaceRegistryOptions[
       }),
     worker: (id, { name }) => around.remote(lateTransport(id, () => workerTransport(around, id, name))),
     ssh: (id, { name }) => around.remote(lateTransport(id, () => sshTransport(around, id, name))),
+    slurm: (id, { name }) => around.remote(lateTransport(id, () => slurmTransport(around, id, name))),
   };
 }
 
@@ -60,15 +62,28 @@ async function sshTransport(
   host: string,
 ): Promise<RunnerTransport> {
   const { openSshTransport } = await import('../ssh/openSshTransport.ts');
+  return openSshTransport(sshOptions(around, place, host));
+}
+
+async function slurmTransport(
+  around: PlaceSurroundings,
+  place: string,
+  host: string,
+): Promise<RunnerTransport> {
+  const { openSlurmTransport } = await import('../slurm/openSlurmTransport.ts');
+  return openSlurmTransport(sshOptions(around, place, host));
+}
+
+function sshOptions(around: PlaceSurroundings, place: string, host: string): OpenSshTransportOptions {
   const person: SshPerson = askSshPerson(around.person, place);
-  return openSshTransport({
+  return {
     place,
     host,
     person,
     trustFile: join(around.home, 'known_hosts'),
     around: around.ssh ?? sshSurroundings(),
     program: join(around.programs, 'remote-agent.cjs'),
-  });
+  };
 }
 
 /** A transport whose code is read at its first opening. */

@@ -1,0 +1,116 @@
+import type { Duplex } from 'node:stream';
+import * as z from 'zod/mini';
+import { isErrorCode, UserError } from '../../../../protocol/src/errors.ts';
+import { showHiddenLines } from '../../../../protocol/src/text.ts';
+import type { OpenOptions, RunnerLink, RunnerTransport } from '../places/runnerTransport.ts';
+import { createSentinel, readToSentinel } from '../ssh/sentinel.ts';
+import { installProgram, type InstalledProgram } from '../ssh/remoteProgram.ts';
+import type { ExecStream } from '../ssh/sshConnection.ts';
+import type { SshSession, SshSessions } from '../ssh/sshSessions.ts';
+import { createStdioTransport } from '../stdioTransport.ts';
+
+export interface SlurmTransportOptions {
+  /** `slurm:login`. */
+  readonly place: string;
+  /** The login node, a host of the person's SSH configuration. */
+  readonly host: string;
+  readonly sessions: Pick<SshSessions, 'open'>;
+  /** The runner's file here. */
+  readonly program: string;
+}
+
+/** Below the person's home folder on the login node, unless SALLYPORT_SLURM_DIR names another folder there. */
+export const slurmFolder = '.sallyport/slurm';
+
+/**
+ * A cluster's login node over SSH. Nothing stays running there: the runner's `batch` command lives as long as the
+ * connection, and everything that must outlive it lies in the folder that login node and compute nodes share.
+ */
+export function createSlurmTransport(options: SlurmTransportOptions): RunnerTransport {
+  return {
+    place: options.place,
+    open: (more) => openLink(options, more),
+    dispose: () => Promise.resolve(),
+  };
+}
+
+async function openLink(
+  { sessions, host, program }: SlurmTransportOptions,
+  more: OpenOptions,
+): Promise<RunnerLink> {
+  const session = await sessions.open(host, more);
+  try {
+    const { connection } = session;
+    const { onStep, signal } = more;
+    const installed = await installProgram({ connection, program, folder: slurmFolder, onStep });
+    onStep('Asking Slurm there');
+    const control = await start(session, installed, 'control', onStep, signal);
+    void connection.closed.then(() => control.destroy());
+    return {
+      control: createStdioTransport(control, control),
+      openBulk: () => start(session, installed, 'bulk', onStep, signal),
+      close: () => session.close(),
+    };
+  } catch (error) {
+    session.close();
+    throw error;
+  }
+}
+
+/** A stream to the command over there that has said that it is ready. What it waits for is told meanwhile. */
+async function start(
+  session: SshSession,
+  { node, file, home }: InstalledProgram,
+  kind: 'control' | 'bulk',
+  onStep: (step: string) => void,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  const sentinel = createSentinel();
+  const command = `exec '${node}' '${file}' batch ${kind} --home '${home}' --sentinel ${sentinel}`;
+  const started = await session.connection.exec(command);
+  const stop = () => started.stream.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await readUntilReady(started, sentinel, onStep);
+    return started.stream;
+  } catch (error) {
+    started.stream.destroy();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+async function readUntilReady(
+  { stream, errors }: ExecStream,
+  sentinel: string,
+  onStep: (step: string) => void,
+): Promise<void> {
+  for (;;) {
+    const line = await readToSentinel(stream, sentinel, errors);
+    const [, kind = '', text = ''] = /^([a-z]+) (.*)$/.exec(line) ?? [];
+    if (kind === 'ready') return;
+    if (kind === 'step') onStep(showHiddenLines(parse(step, text).slice(0, 300)));
+    else if (kind === 'failed') throw toError(parse(failure, text));
+    else throw new UserError('incompatible', 'What came from the login node has no form');
+  }
+}
+
+const step = z.string();
+const failure = z.object({ code: z.string(), message: z.string(), remedy: z.optional(z.string()) });
+
+function toError({ code, message, remedy }: z.infer<typeof failure>): UserError {
+  return new UserError(
+    isErrorCode(code) ? code : 'incompatible',
+    showHiddenLines(message.slice(0, 2000)),
+    remedy === undefined ? {} : ({ remedy: showHiddenLines(remedy.slice(0, 1000)) } as const),
+  );
+}
+
+function parse<T extends z.ZodMiniType>(schema: T, text: string): z.infer<T> {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new UserError('incompatible', 'What came from the login node has no form', {}, { cause: error });
+  }
+}

@@ -1,0 +1,468 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { canonicalJson } from '../../../protocol/src/canonicalJson.ts';
+import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
+import type { JobOutcome, JobResult, JobSpec } from '../../../protocol/src/runner.ts';
+import type { JournalEntry } from '../../../protocol/src/servedRunner.ts';
+import type { BlobStore } from '../files/blobStore.ts';
+import { createDeferred, type Deferred } from '../deferred.ts';
+import { artifactsOf, missingBlobs, touchBlobs } from '../served/blobNeeds.ts';
+import { isSameJob } from '../served/journal.ts';
+import type { BatchFolder, Submit } from './batchFolder.ts';
+import { BatchJob, type Listener } from './batchJob.ts';
+import { describeTask, needsReason, outcomeWithoutResult, withReason } from './batchOutcome.ts';
+import type { BatchSystem, BatchTask } from './batchSystem.ts';
+import { emptyResult } from './emptyResult.ts';
+import { Gather } from './gather.ts';
+
+export interface BatchTimes {
+  readonly quietMs: number;
+  readonly longestMs: number;
+  /** Between two looks into the folder, and between two questions to the batch system: from the first to the second. */
+  readonly lookMs: readonly [number, number];
+  readonly askMs: readonly [number, number];
+  /** How long a request of which nothing was heard may still be on its way before it is made again. */
+  readonly settleMs: number;
+}
+
+export const batchTimes: BatchTimes = {
+  quietMs: 30,
+  longestMs: 1000,
+  lookMs: [50, 1000],
+  askMs: [1000, 15_000],
+  settleMs: 5000,
+};
+
+export interface BatchJobsOptions {
+  readonly folder: BatchFolder;
+  readonly store: BlobStore;
+  readonly system: BatchSystem;
+  /** Whose jobs these are. */
+  readonly engine: string;
+  readonly expects: NonNullable<Submit['expects']>;
+  readonly largest: number;
+  readonly script: (name: string) => string;
+  readonly times: BatchTimes;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly onProblem: (doing: string, error: unknown) => void;
+}
+
+interface Group {
+  readonly submit: Submit;
+  readonly jobs: readonly BatchJob[];
+  /** `unsure`: the batch system may have it or not. */
+  state: 'submitting' | 'submitted' | 'unsure';
+}
+
+interface Arrival {
+  readonly spec: JobSpec;
+  readonly accepted: Deferred<undefined>;
+}
+
+/**
+ * The jobs of one engine in a batch system, from their acceptance until they are forgotten. Holds nothing that is not in
+ * the shared folder: another one, on another login node, goes on where this one ended.
+ */
+export class BatchJobs {
+  readonly #options: BatchJobsOptions;
+  readonly #groups = new Map<string, Group>();
+  readonly #jobs = new Map<string, BatchJob>();
+  readonly #arriving = new Map<string, Arrival>();
+  readonly #gather: Gather<Arrival>;
+  readonly #handing = new Set<Promise<void>>();
+  readonly #toCancel = new Set<BatchJob>();
+  #looking: NodeJS.Timeout | undefined;
+  #asking: NodeJS.Timeout | undefined;
+  #lookMs: number;
+  #askMs: number;
+  #isAsking = false;
+  #isStopped = false;
+
+  /** Reads what earlier ones left. */
+  constructor(options: BatchJobsOptions) {
+    this.#options = options;
+    const { times, folder, engine, largest } = options;
+    this.#lookMs = times.lookMs[0];
+    this.#askMs = times.askMs[0];
+    this.#gather = new Gather(
+      times,
+      () => largest,
+      (arrivals) => this.#accept(arrivals),
+    );
+    for (const name of folder.submitNames()) {
+      const submit = this.#readSubmit(name);
+      if (submit?.expects && submit.engine === engine) this.#open(submit);
+    }
+    this.#wake();
+  }
+
+  /** Accepts a job durably, once; undefined then, else the blobs that must be put first. */
+  async submit(spec: JobSpec): Promise<readonly string[] | undefined> {
+    const { store, now } = this.#options;
+    const { jobId } = spec;
+    if (spec.access.hostFolders.length > 0 || spec.access.projectRoot !== undefined)
+      throw new UserError('unsafe-path', 'Folders of another machine can’t be shown to a card here');
+    if (spec.vault && spec.vault.length > 0)
+      throw new UserError('bad-message', 'Values of the vault can’t be given to a card in a queue', {
+        remedy: 'Which machine will run it is not known when they are sealed. Run the card elsewhere.',
+      });
+    const known = this.#jobs.get(jobId)?.spec ?? this.#arriving.get(jobId)?.spec;
+    if (known) {
+      if (!isSameJob(known, spec)) throw new UserError('conflict', `Another job was accepted as ${jobId}`);
+      await this.#arriving.get(jobId)?.accepted.promise;
+      return undefined;
+    }
+    const missing = missingBlobs(store, artifactsOf(spec));
+    if (missing.length > 0) return missing.slice(0, mostNamed);
+    touchBlobs(store, artifactsOf(spec), now());
+    const arrival = { spec, accepted: createDeferred<undefined>() };
+    this.#arriving.set(jobId, arrival);
+    this.#gather.add(canonicalJson(spec.limits), arrival);
+    return arrival.accepted.promise;
+  }
+
+  /** Tells the events after `afterSeq` to the end. Throws `not-found`. */
+  follow(jobId: string, listener: Listener, signal: AbortSignal): JournalEntry['state'] {
+    const job = this.#need(jobId);
+    job.listen(listener, signal);
+    this.#wake();
+    return this.#stateOf(job, this.#options.folder.runFiles());
+  }
+
+  /** False where there is no such job that could be ended. */
+  cancel(jobId: string): boolean {
+    const job = this.#jobs.get(jobId);
+    if (!job || job.ended) return false;
+    job.isCancelled = true;
+    this.#options.folder.mark(jobId, 'cancel');
+    // Who has the claim decides: then no node starts it any more.
+    if (this.#claim(job)) this.#end(job, { kind: 'cancelled' });
+    else job.say(`${this.#options.system.title} is asked to end it`);
+    this.#toCancel.add(job);
+    this.#wake();
+    return true;
+  }
+
+  /** Drops a job that has ended. False where there is none. Throws `conflict` for one that has not. */
+  forget(jobId: string): boolean {
+    const { folder } = this.#options;
+    const job = this.#jobs.get(jobId);
+    if (!job) return false;
+    if (!job.ended && folder.resultOf(jobId) === undefined)
+      throw new UserError('conflict', `The job ${jobId} has not ended`);
+    folder.removeRun(job.name, job.index, jobId);
+    this.#jobs.delete(jobId);
+    const group = this.#groups.get(job.name);
+    if (group?.jobs.every(({ spec }) => !this.#jobs.has(spec.jobId)) && !this.#isToCancel(group)) {
+      folder.removeSubmit(job.name, group.submit.jobs);
+      this.#groups.delete(job.name);
+    }
+    return true;
+  }
+
+  list(): JournalEntry[] {
+    const { engine, folder } = this.#options;
+    const files = folder.runFiles();
+    return [...this.#jobs.values()].map((job) => ({
+      jobId: job.spec.jobId,
+      cardId: job.spec.cardId,
+      engine,
+      state: this.#stateOf(job, files),
+      acceptedAt: this.#groups.get(job.name)?.submit.acceptedAt ?? 0,
+      leaseMs: null,
+      lastSeq: job.ended ? job.ended.lastSeq + 1 : 0,
+    }));
+  }
+
+  /** Follows nothing any more. Settles when no request to the batch system is on its way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#gather.stop();
+    clearTimeout(this.#looking);
+    clearTimeout(this.#asking);
+    await Promise.all(this.#handing);
+  }
+
+  #readSubmit(name: string): Submit | undefined {
+    try {
+      return this.#options.folder.readSubmit(name);
+    } catch (error) {
+      this.#options.onProblem(`read ${name}`, error);
+      return undefined;
+    }
+  }
+
+  /** Jobs of a file that is there, each followed from here on. */
+  #open(submit: Submit, state: Group['state'] = 'unsure'): Group {
+    const { folder } = this.#options;
+    const files = folder.runFiles();
+    const jobs = submit.jobs.map(
+      (spec, index) => new BatchJob(folder, spec, submit.name, index, files.has(`${spec.jobId}.cancel`)),
+    );
+    const group: Group = {
+      submit,
+      jobs,
+      state: folder.submitId(submit.name) === undefined ? state : 'submitted',
+    };
+    this.#groups.set(submit.name, group);
+    for (const job of jobs) {
+      if (files.has(`${job.spec.jobId}.gone`)) continue;
+      this.#jobs.set(job.spec.jobId, job);
+      if (job.isCancelled) this.#toCancel.add(job);
+    }
+    return group;
+  }
+
+  #accept(arrivals: readonly Arrival[]): void {
+    const { folder, engine, expects, now } = this.#options;
+    const [first] = arrivals;
+    if (!first) return;
+    const submit: Submit = {
+      version: 1,
+      name: `sallyport-${now().toString(36)}-${randomBytes(6).toString('hex')}`,
+      engine,
+      limits: first.spec.limits,
+      acceptedAt: now(),
+      expects,
+      jobs: arrivals.map(({ spec }) => spec),
+    };
+    try {
+      folder.writeSubmit(submit);
+      const group = this.#open(submit, 'submitting');
+      for (const { accepted } of arrivals) accepted.resolve(undefined);
+      this.#hand(group);
+    } catch (error) {
+      const reason = error instanceof Error ? error : new Error(String(error));
+      for (const { accepted } of arrivals) accepted.reject(reason);
+    }
+    for (const { spec } of arrivals) this.#arriving.delete(spec.jobId);
+  }
+
+  #hand(group: Group): void {
+    const done = this.#handOver(group)
+      .catch((error: unknown) => this.#options.onProblem('hand jobs over', error))
+      .finally(() => this.#handing.delete(done));
+    this.#handing.add(done);
+  }
+
+  async #handOver(group: Group): Promise<void> {
+    const { system, script, folder } = this.#options;
+    const { name, jobs, limits } = group.submit;
+    group.state = 'submitting';
+    for (const job of group.jobs) job.say(`Handing it to ${system.title}`);
+    const answer = await system.submit({ name, count: jobs.length, limits, script: script(name) });
+    if (answer.kind === 'submitted') {
+      folder.writeSubmitId(name, answer.id);
+      group.state = 'submitted';
+    } else if (answer.kind === 'unsure') {
+      group.state = 'unsure';
+      for (const job of group.jobs)
+        job.say(`${system.title} has not answered; trying again (${answer.detail})`);
+    } else {
+      group.state = 'submitted';
+      for (const job of group.jobs)
+        if (this.#claim(job))
+          this.#end(job, {
+            kind: 'refused',
+            code: 'internal',
+            detail: `${system.title} refused it: ${answer.detail}`,
+            remedy:
+              'Change the card’s limits, or the account and partition that the start-up file of your shell on the login node names (SBATCH_ACCOUNT, SBATCH_PARTITION).',
+          });
+    }
+    this.#wake();
+  }
+
+  /** True where the job's program was not started and, from now on, never is. */
+  #claim({ spec }: BatchJob): boolean {
+    const { folder } = this.#options;
+    if (folder.takeClaim(spec.jobId, { by: 'login', task: '', host: hostname() })) return true;
+    return folder.claimOf(spec.jobId)?.by === 'login';
+  }
+
+  /** Gives the job its end, unless it has one already, which then is the one that counts. */
+  #end(job: BatchJob, outcome: JobOutcome): void {
+    const { folder } = this.#options;
+    folder.writeResult(job.spec.jobId, { lastSeq: 0, result: emptyResult(outcome) });
+    job.ended = folder.resultOf(job.spec.jobId);
+  }
+
+  /** Looks and asks soon again: something has changed or is about to. */
+  #wake(): void {
+    const { lookMs, askMs } = this.#options.times;
+    [this.#lookMs, this.#askMs] = [lookMs[0], askMs[0]];
+    this.#scheduleLook();
+    this.#scheduleAsk();
+  }
+
+  #scheduleLook(): void {
+    clearTimeout(this.#looking);
+    const isNeeded = [...this.#jobs.values()].some((job) => !job.ended || job.isHeard);
+    if (this.#isStopped || !isNeeded) return;
+    this.#looking = setTimeout(() => this.#look(), this.#lookMs);
+  }
+
+  #scheduleAsk(): void {
+    clearTimeout(this.#asking);
+    const isNeeded = this.#toCancel.size > 0 || [...this.#jobs.values()].some((job) => !job.ended);
+    if (this.#isStopped || this.#isAsking || !isNeeded) return;
+    this.#asking = setTimeout(() => void this.#ask(), this.#askMs);
+  }
+
+  #look(): void {
+    const { folder, now, onProblem, times } = this.#options;
+    let isNew = false;
+    try {
+      const files = folder.runFiles();
+      for (const job of this.#jobs.values()) {
+        if (!job.ended && files.has(`${job.spec.jobId}.result`)) isNew = this.#takeResult(job) || isNew;
+        isNew = job.look(files, now()) || isNew;
+      }
+    } catch (error) {
+      onProblem('look into the shared folder', error);
+    }
+    this.#lookMs = isNew ? times.lookMs[0] : Math.min(this.#lookMs * 1.3, times.lookMs[1]);
+    this.#scheduleLook();
+  }
+
+  /** Takes a result as the end, but for one whose reason only the batch system can tell. */
+  #takeResult(job: BatchJob, tasks?: readonly BatchTask[]): boolean {
+    const { folder, system, now } = this.#options;
+    const kept = folder.resultOf(job.spec.jobId);
+    if (!kept) return false;
+    if (!needsReason(kept.result, job.isCancelled)) {
+      job.ended = kept;
+      return true;
+    }
+    if (job.reasonSince === undefined) {
+      job.reasonSince = now();
+      this.#askMs = 0;
+      this.#scheduleAsk();
+    }
+    const task = tasks?.find(({ end }) => end !== undefined);
+    const isLate = now() - job.reasonSince > reasonMs;
+    if (!task && !isLate && !(tasks && tasks.length === 0)) return false;
+    const result: JobResult = withReason(kept.result, task, system.title, job.spec.limits.seconds);
+    job.ended = { ...kept, result };
+    return true;
+  }
+
+  async #ask(): Promise<void> {
+    const { system, times, onProblem } = this.#options;
+    const groups = [...this.#groups.values()].filter(
+      (group) =>
+        group.state !== 'submitting' &&
+        (this.#isToCancel(group) || group.jobs.some((job) => this.#isLive(job))),
+    );
+    this.#isAsking = true;
+    try {
+      const tasks = await system.states(groups.map(({ submit }) => submit.name));
+      await this.#cancelTasks(groups, tasks);
+      for (const group of groups)
+        this.#judge(
+          group,
+          tasks.filter(({ name }) => name === group.submit.name),
+        );
+    } catch (error) {
+      for (const job of this.#jobs.values())
+        if (!job.ended) job.say(`${errorMessage(error)}; it is asked again`);
+      if (!(error instanceof UserError)) onProblem('ask the batch system', error);
+    } finally {
+      this.#isAsking = false;
+    }
+    this.#askMs = Math.min(Math.max(2 * this.#askMs, times.askMs[0]), times.askMs[1]);
+    this.#scheduleAsk();
+    this.#lookMs = times.lookMs[0];
+    this.#scheduleLook();
+  }
+
+  #judge(group: Group, tasks: readonly BatchTask[]): void {
+    const { folder, system } = this.#options;
+    const [found] = tasks;
+    if (found && group.state === 'unsure') {
+      folder.writeSubmitId(group.submit.name, found.handle.replace(/_.*$/, ''));
+      group.state = 'submitted';
+    }
+    let isAbsent = false;
+    for (const job of group.jobs) {
+      if (!this.#isLive(job)) continue;
+      const own = tasks.filter(({ index }) => index === job.index);
+      if (folder.resultOf(job.spec.jobId)) {
+        this.#takeResult(job, own);
+        continue;
+      }
+      const live = own.find(({ end }) => end === undefined);
+      if (live) {
+        job.absentSince = undefined;
+        if (!job.isCancelled && (!live.isRunning || folder.claimOf(job.spec.jobId) === undefined))
+          job.say(describeTask(live, system.title));
+      } else if (own.length > 0) this.#endWithoutResult(job, own.at(-1));
+      else isAbsent = this.#isAbsent(job) || isAbsent;
+    }
+    if (!isAbsent) return;
+    if (group.state === 'submitted')
+      for (const job of group.jobs) {
+        if (this.#isLive(job) && this.#isAbsent(job)) this.#endWithoutResult(job, undefined);
+      }
+    // It never came there. Those whose end is known by now have a claim, and run no more.
+    else this.#hand(group);
+  }
+
+  /** True where the batch system has not known of it for long enough to count. */
+  #isAbsent(job: BatchJob): boolean {
+    const { now, times } = this.#options;
+    job.absentSince ??= now();
+    return now() - job.absentSince >= times.settleMs;
+  }
+
+  #endWithoutResult(job: BatchJob, task: BatchTask | undefined): void {
+    const { folder, system } = this.#options;
+    const wasStarted = !this.#claim(job);
+    const outcome = outcomeWithoutResult({
+      task,
+      wasStarted,
+      title: system.title,
+      seconds: job.spec.limits.seconds,
+      said: folder.saidOf(job.name, job.index),
+      folder: folder.path,
+    });
+    this.#end(job, job.isCancelled ? { kind: 'cancelled' } : outcome);
+  }
+
+  async #cancelTasks(groups: readonly Group[], tasks: readonly BatchTask[]): Promise<void> {
+    const { system } = this.#options;
+    const asked = new Set(groups.map(({ submit }) => submit.name));
+    const chosen = [...this.#toCancel].filter(({ name }) => asked.has(name));
+    const handles = tasks.flatMap(({ name, index, end, handle }) =>
+      end === undefined && chosen.some((job) => job.name === name && job.index === index) ? [handle] : [],
+    );
+    if (handles.length > 0) await system.cancel(handles);
+    for (const job of chosen) this.#toCancel.delete(job);
+  }
+
+  #isToCancel({ jobs }: Group): boolean {
+    return jobs.some((job) => this.#toCancel.has(job));
+  }
+
+  #isLive(job: BatchJob): boolean {
+    return !job.ended && this.#jobs.get(job.spec.jobId) === job;
+  }
+
+  #stateOf(job: BatchJob, files: ReadonlySet<string>): JournalEntry['state'] {
+    const { jobId } = job.spec;
+    if (job.ended || files.has(`${jobId}.result`)) return 'ended';
+    return files.has(`${jobId}.claim`) ? 'running' : 'queued';
+  }
+
+  #need(jobId: string): BatchJob {
+    const job = this.#jobs.get(jobId);
+    if (!job) throw new UserError('not-found', `There is no job ${jobId} here`);
+    return job;
+  }
+}
+
+/** How long a result waits for the batch system's reason. */
+const reasonMs = 30_000;
+/** An answer has a largest size; who is told that this many are missing asks for all of them. */
+const mostNamed = 1000;

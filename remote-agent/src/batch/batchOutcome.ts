@@ -1,0 +1,111 @@
+import type { JobOutcome, JobResult } from '../../../protocol/src/runner.ts';
+import type { BatchEnd, BatchTask } from './batchSystem.ts';
+import { describeReason } from './slurmWords.ts';
+
+export interface Ended {
+  /** How the batch system says that the task ended; undefined where it knows nothing of it any more. */
+  readonly task: Pick<BatchTask, 'end' | 'word'> | undefined;
+  /** True where a node took the job's claim: its program may have run. */
+  readonly wasStarted: boolean;
+  readonly title: string;
+  readonly seconds: number;
+  /** What the script said on the node. */
+  readonly said: string;
+  readonly folder: string;
+}
+
+/** The outcome of a job whose task is over and which left no result: only what is known for certain. */
+export function outcomeWithoutResult({ task, wasStarted, title, seconds, said, folder }: Ended): JobOutcome {
+  const word = task?.word ?? '';
+  const words = said.trim() === '' ? '' : `. On the node it said: ${said.trim().slice(-600)}`;
+  const end: BatchEnd | 'gone' = task?.end ?? 'gone';
+  const unknown = (why: string): JobOutcome => ({
+    kind: 'unknown',
+    detail: `${why}, and the card had been started; it is not run again by itself${words}`,
+  });
+  const notRun = (why: string, remedy: string): JobOutcome => ({
+    kind: 'refused',
+    code: 'internal',
+    detail: `${why} before the card was started${words}`,
+    remedy,
+  });
+  const again = 'Nothing of it ran. Run it again.';
+  switch (end) {
+    case 'timeout':
+      return wasStarted ? { kind: 'timeout', seconds } : notRun(`${title} ended it at its time limit`, again);
+    case 'memory':
+      return {
+        kind: 'limit',
+        limit: 'memory',
+        detail: `${title} ended it because it used more memory than it had asked for (${word})`,
+      };
+    case 'cancelled':
+      return {
+        kind: 'cancelled',
+        detail: `it was cancelled in ${title}, not from Sallyport (${word})`,
+      };
+    case 'preempted':
+      return { kind: 'cancelled', detail: `${title} gave its node to a job of higher priority (${word})` };
+    case 'node-lost':
+      return wasStarted
+        ? unknown(`The node failed while it ran (${word})`)
+        : notRun(`The node failed (${word})`, again);
+    case 'not-started':
+      return notRun(`${title} gave it up (${word})`, again);
+    case 'completed':
+    case 'failed':
+      return wasStarted
+        ? unknown(`${title} says ${word}, but there is no result`)
+        : notRun(
+            `The job ended on the node (${word})`,
+            `Compute nodes must see the folder ${folder} and have Node.js. Another folder is named by SALLYPORT_SLURM_DIR in the start-up file of your shell on the login node.`,
+          );
+    case 'gone':
+      return wasStarted
+        ? unknown(`${title} knows nothing of it any more and there is no result`)
+        : notRun(`${title} knows nothing of it any more: it ended`, again);
+  }
+}
+
+/** True where the runner saw that its program was ended from outside, and only the batch system can say why. */
+export function needsReason({ outcome }: JobResult, isCancelledHere: boolean): boolean {
+  if (outcome.kind === 'cancelled') return !isCancelledHere;
+  return outcome.kind === 'signalled' && outcome.signal === 'SIGKILL';
+}
+
+/** The result with the batch system's reason in place of what the runner could see of it. */
+export function withReason(
+  result: JobResult,
+  task: Pick<BatchTask, 'end' | 'word'> | undefined,
+  title: string,
+  seconds: number,
+): JobResult {
+  const end = task?.end;
+  const isCancelled = result.outcome.kind === 'cancelled';
+  if (
+    end === 'memory' ||
+    (isCancelled && (end === 'timeout' || end === 'preempted' || end === 'cancelled'))
+  ) {
+    const outcome = outcomeWithoutResult({
+      task,
+      wasStarted: true,
+      title,
+      seconds,
+      said: '',
+      folder: '',
+    });
+    return { ...result, outcome };
+  }
+  if (!isCancelled) return result;
+  return {
+    ...result,
+    outcome: { kind: 'cancelled', detail: `${title} ended it (${task?.word ?? 'it does not say why'})` },
+  };
+}
+
+/** What a person sees of a task that has not begun to tell anything itself. */
+export function describeTask(task: BatchTask | undefined, title: string): string {
+  if (!task) return `${title} has it`;
+  if (task.isRunning) return `${title} starts it (${task.word.toLowerCase()})`;
+  return `In ${title}’s queue: ${describeReason(task.reason)}`;
+}

@@ -1,0 +1,57 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import type { JobEvent } from '../../../protocol/src/servedRunner.ts';
+import { jobEvent } from '../../../protocol/src/servedRunner.ts';
+import * as z from 'zod/mini';
+import { systemCode, toFileError } from '../files/fileError.ts';
+
+const eventLine = z.object({ seq: z.int(), event: jobEvent });
+const readBytes = 256 * 1024;
+
+/** Reads a file of events that another machine appends to, as far as it is written. */
+export class EventReader {
+  readonly #path: string;
+  #offset = 0;
+  #rest: Buffer = Buffer.alloc(0);
+  /** The number of the last event that was read. */
+  lastSeq = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** The next events, at most some 256 kB of them; none where nothing more is there yet. Opened anew each time, which
+   * is when a network file system looks at what others wrote. */
+  read(): { seq: number; event: JobEvent }[] {
+    const chunk = this.#next();
+    if (chunk.length === 0) return [];
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const found: { seq: number; event: JobEvent }[] = [];
+    let start = 0;
+    for (let end = this.#rest.indexOf(10, start); end >= 0; end = this.#rest.indexOf(10, start)) {
+      const line = eventLine.parse(JSON.parse(this.#rest.toString('utf8', start, end)));
+      start = end + 1;
+      this.lastSeq = line.seq;
+      found.push(line);
+    }
+    this.#rest = this.#rest.subarray(start);
+    return found;
+  }
+
+  #next(): Buffer {
+    let descriptor: number;
+    try {
+      descriptor = openSync(this.#path, 'r');
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return Buffer.alloc(0);
+      throw toFileError(error, 'read', this.#path);
+    }
+    try {
+      const chunk = Buffer.allocUnsafe(readBytes);
+      const count = readSync(descriptor, chunk, 0, chunk.length, this.#offset);
+      this.#offset += count;
+      return chunk.subarray(0, count);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { statfsSync } from 'node:fs';
+import { Channel } from '../../../protocol/src/channel.ts';
+import type { RequestHandlers } from '../../../protocol/src/contract.ts';
+import { UserError } from '../../../protocol/src/errors.ts';
+import { limits } from '../../../protocol/src/limits.ts';
+import { servedEvents, servedProtocolVersion, servedSide } from '../../../protocol/src/servedRunner.ts';
+import { createBlobStore } from '../files/blobStore.ts';
+import { cleanBlobs } from '../served/cleanBlobs.ts';
+import { blobsOf } from '../served/blobNeeds.ts';
+import type { StdioTransport } from '../stdioTransport.ts';
+import type { BatchFolder, NodeFacts } from './batchFolder.ts';
+import { BatchJobs, type BatchTimes } from './batchJobs.ts';
+import type { BatchSystem } from './batchSystem.ts';
+
+type Handlers = RequestHandlers<(typeof servedSide)['requests']>;
+
+export interface ServeBatchOptions {
+  readonly transport: StdioTransport;
+  readonly folder: BatchFolder;
+  readonly system: BatchSystem;
+  readonly facts: NodeFacts;
+  readonly largest: number;
+  readonly script: (name: string) => string;
+  readonly times: BatchTimes;
+  readonly now: () => number;
+  readonly probe: () => Promise<NodeFacts>;
+  readonly onProblem: (doing: string, error: unknown) => void;
+}
+
+/** Jobs that one engine may have in the queue or running: a queue is there to be long. */
+const parallel = 500;
+/** Nothing ends a job in a queue because its engine is silent; its own time limit does. */
+const leaseMs = 7 * 24 * 60 * 60 * 1000;
+
+/**
+ * Answers one engine as a served runner does (protocol/src/servedRunner.ts), with a batch system in place of this
+ * machine, until the connection ends. Settles when no request to the batch system is on its way any more.
+ */
+export async function serveBatch(options: ServeBatchOptions): Promise<void> {
+  const { transport, folder, system, largest, script, times, now, probe, onProblem } = options;
+  let { facts } = options;
+  const store = createBlobStore(folder.blobs);
+  const gone = new AbortController();
+  const instance = randomBytes(12).toString('hex');
+  let greeted: BatchJobs | undefined;
+  const jobs = () => {
+    if (!greeted) throw new UserError('bad-message', 'The runner was not greeted yet');
+    return greeted;
+  };
+  const follow = (jobId: string, afterSeq: number) =>
+    jobs().follow(
+      jobId,
+      {
+        afterSeq,
+        tell: (seq, event) => channel.notify('job/event', { jobId, seq, event }),
+        flow: transport,
+      },
+      gone.signal,
+    );
+  const clean = (keepBytes: number) => {
+    const needed = folder.submitNames().flatMap((name) => folder.readSubmit(name)?.jobs ?? []);
+    const used = needed.flatMap((job) => [...blobsOf(store, job, folder.resultOf(job.jobId)?.result)]);
+    return cleanBlobs(store, new Set(used), keepBytes, now());
+  };
+  const handlers: Handlers = {
+    'runner/greet': ({ protocol, engine }) => {
+      if (protocol !== servedProtocolVersion)
+        throw new UserError(
+          'incompatible',
+          `The runner there speaks version ${servedProtocolVersion}, this Sallyport version ${protocol}`,
+          { remedy: 'Reload the window after an update.' },
+        );
+      if (greeted) throw new UserError('conflict', 'The runner was greeted before');
+      const { platform, interpreters, version, node, isolation } = facts;
+      const expects = { platform, interpreters };
+      greeted = new BatchJobs({
+        folder,
+        store,
+        system,
+        engine,
+        expects,
+        largest,
+        script,
+        times,
+        now,
+        onProblem,
+      });
+      clean(limits.blobStoreBytes);
+      const { bavail, bsize } = statfsSync(folder.path);
+      return {
+        protocol: servedProtocolVersion,
+        version,
+        instance,
+        platform,
+        node,
+        isolation,
+        interpreters,
+        parallel,
+        freeBytes: bavail * bsize,
+      };
+    },
+    'lease/renew': () => (jobs(), { leaseMs }),
+    'runner/probe': async () => {
+      jobs();
+      facts = await probe();
+      return facts.isolation;
+    },
+    'blob/missing': ({ blobs }) => {
+      jobs();
+      const missing = blobs.filter(({ digest, sizeBytes }) => store.sizeOf(digest) !== sizeBytes);
+      return { missing: missing.map(({ digest }) => digest) };
+    },
+    'job/submit': async ({ job, afterSeq }) => {
+      const missing = await jobs().submit(job);
+      if (missing) return { kind: 'missing', blobs: [...missing] };
+      // After the answer, which says that there is something to hear.
+      setImmediate(() => {
+        if (!gone.signal.aborted) follow(job.jobId, afterSeq);
+      });
+      return { kind: 'accepted' };
+    },
+    'job/attach': ({ jobId, afterSeq }) => ({ state: follow(jobId, afterSeq) }),
+    'job/cancel': ({ jobId }) => ({ found: jobs().cancel(jobId) }),
+    'job/forget': ({ jobId }) => ({ found: jobs().forget(jobId) }),
+    'journal/list': () => jobs().list(),
+    'blob/clean': ({ keepBytes }) => (jobs(), clean(keepBytes)),
+  };
+  const closed = new Promise<void>((resolve) => {
+    gone.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  const channel: Channel<typeof servedSide, typeof servedEvents> = new Channel(transport, servedEvents, {
+    local: servedSide,
+    requestHandlers: handlers,
+    notificationHandlers: {},
+    onBadMessage: (method, problem) => onProblem(`understand ${method}`, problem),
+    onClose: () => gone.abort(),
+  });
+  await closed;
+  await greeted?.stop();
+}
