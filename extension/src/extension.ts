@@ -45,7 +45,7 @@ const features: readonly Register[] = [
 
 let stop: (() => Promise<void>) | undefined;
 
-/** Wires the features. Reads no file and starts no process: what it leaves to later is `registerEngineLife`'s. */
+/** Wires the features. Starts no process, and reads no file but what a person confirmed of the settings. */
 export function activate(context: ExtensionContext): void {
   const { services, owned } = createServices(context);
   context.subscriptions.push(...owned, ...features.map((register) => register(services)));

@@ -83,11 +83,19 @@ export class VaultDoors {
   /** A whole older file that was put back, or one whose age can't be told: opened after presence. */
   async openOlder(kind: VaultKind): Promise<void> {
     const { vaults, person } = this.#options;
-    const { status } = vaults[kind];
-    const digest = status.state === 'rolled-back' ? `${status.counter} of ${status.known}` : 'unknown';
-    const act: PresenceAct = { name: 'restore', path: vaultName(kind), digest, why: 'stale' };
-    const proof = await person.prove(act);
-    if (!proof || !person.spend(proof, act)) return;
+    const actNow = (): PresenceAct => {
+      const { status } = vaults[kind];
+      const digest = status.state === 'rolled-back' ? `${status.counter} of ${status.known}` : status.state;
+      return { name: 'restore', path: vaultName(kind), digest, why: 'stale' };
+    };
+    const proof = await person.prove(actNow());
+    if (!proof) return;
+    // What lies there may be another file by now.
+    if (kind === 'agents') await vaults.agents.retry();
+    if (!person.spend(proof, actNow())) {
+      this.#sayState(kind);
+      return;
+    }
     if (kind === 'agents') {
       await vaults.agents.retry({ openOlder: true });
       this.#sayState(kind);
