@@ -1,4 +1,4 @@
-import type { CardView } from '../../../protocol/src/engine.ts';
+import type { CardStatus, CardView } from '../../../protocol/src/engine.ts';
 import { localPlace } from '../../../protocol/src/places.ts';
 import { duration, size } from '../figures.ts';
 import { cardStateWord } from '../messages.ts';
@@ -20,12 +20,17 @@ export function cardDescription(card: CardView): string {
   const state = shownState(card);
   const status = card.status;
   const parts = [cardStateWord(state, status?.cached ?? false)];
-  if (status?.place !== undefined && status.place !== localPlace) parts.push(placeName(status.place));
+  if (status) parts.push(...elsewhere(status));
   if (status && state === 'running' && status.progress)
     parts.push(`${Math.round(status.progress.fraction * 100)} %`);
   if (status?.runMs != null && (state === 'done' || state === 'failed')) parts.push(duration(status.runMs));
   if (status && state === 'done' && status.outputBytes > 0) parts.push(size(status.outputBytes));
   return parts.join(' · ');
+}
+
+/** Where a card runs or ran, in words; nothing for this computer. */
+export function elsewhere({ place = localPlace }: Pick<CardStatus, 'place'>): string[] {
+  return place === localPlace ? [] : [placeName(place)];
 }
 
 /** Shape and colour of a state. Every state has a shape of its own, so colour adds nothing that is not said already. */

@@ -2,7 +2,7 @@ import type { CardRunView, RunSummary, RunView } from '../../../protocol/src/eng
 import { duration, shortTimestamp, size, timestamp } from '../figures.ts';
 import { cardStateWord, labels, reasonText, runStateWord } from '../messages.ts';
 import { plain } from '../plainText.ts';
-import { stateIcons } from './cardText.ts';
+import { elsewhere, stateIcons } from './cardText.ts';
 import type { TreeNode } from './treeNode.ts';
 
 /** One line for a run; its cards are asked for when it is opened. */
@@ -61,7 +61,7 @@ export function olderNode(): TreeNode {
 
 function cardRunNode(run: RunSummary, card: CardRunView): TreeNode {
   const { status } = card;
-  const parts = [cardStateWord(status.state, status.cached)];
+  const parts = [cardStateWord(status.state, status.cached), ...elsewhere(status)];
   if (status.runMs !== null && status.state === 'done') parts.push(duration(status.runMs));
   if (status.outputBytes > 0) parts.push(size(status.outputBytes));
   const description = parts.join(' · ');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cardStates } from '../../../protocol/src/engine.ts';
+import { cardStates, type CardStatus } from '../../../protocol/src/engine.ts';
 import type { EngineState } from '../../../extension/src/engineClient.ts';
 import { emptyState, withDelta, withProjects } from '../../../extension/src/project/projectState.ts';
 import { cardNodes } from '../../../extension/src/views/cardNodes.ts';
@@ -46,6 +46,13 @@ describe('the Cards view', () => {
       cardNodes([makeProject({ cards: [makeCard({ status: running })] })])[0]?.description,
       'running · 60 %',
     );
+  });
+
+  it('[PLACEUI-01] says where a card runs that does not run here', () => {
+    const described = (status: Partial<CardStatus>) =>
+      cardNodes([makeProject({ cards: [makeCard({ status: makeStatus(status) })] })])[0]?.description;
+    assert.equal(described({ place: 'ssh:lab' }), 'done · lab over SSH · 1.2 s · 34 KB');
+    assert.equal(described({ place: 'local' }), described({}));
   });
 
   it('has a word and a shape of its own for every state', () => {
