@@ -20,7 +20,13 @@ const zones = Object.entries(mayImport).flatMap(([folder, allowed]) =>
       // The engine and the runner share one blob store, one no-follow tree walker and one check of addresses.
       except:
         folder === 'language-server' && from === 'remote-agent'
-          ? ['./src/files', './src/egressAddresses.ts', './src/egressDial.ts', './src/egressRules.ts', './src/worker']
+          ? [
+              './src/files',
+              './src/egressAddresses.ts',
+              './src/egressDial.ts',
+              './src/egressRules.ts',
+              './src/worker',
+            ]
           : [],
     })),
 );

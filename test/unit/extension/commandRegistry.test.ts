@@ -13,7 +13,11 @@ describe('commands', () => {
     show: () => undefined,
   };
   const run: string[] = [];
-  const notifier = createNotifier(log, async (id) => void run.push(id), (text) => text);
+  const notifier = createNotifier(
+    log,
+    async (id) => void run.push(id),
+    (text) => text,
+  );
 
   beforeEach(() => {
     resetStub();

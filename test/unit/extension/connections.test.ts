@@ -305,7 +305,11 @@ describe('connections', () => {
     const made = connect.run();
     (await pick()).choose('VS Code’s own models');
     assert.equal((await made)?.kind, 'vscode');
-    const models = new ConnectedModels(store, createSettings(() => undefined), failed);
+    const models = new ConnectedModels(
+      store,
+      createSettings(() => undefined),
+      failed,
+    );
     await models.update();
     const [connection] = models.list;
     assert.deepEqual(
