@@ -97,7 +97,7 @@ export class AppsWindow {
     await this.bench.quick.waitFor({ state: 'hidden' });
   }
 
-  /** Reads a notification, presses a button of it where one is named, and clears them all. */
+  /** Reads a notification, and presses a button of it, which may lead to the next one; else clears them all. */
   async notice(text: RegExp, button?: string): Promise<string> {
     const { window } = this;
     const center = window.page.locator('.notifications-center');
@@ -109,8 +109,8 @@ export class AppsWindow {
       return (await item.isVisible()) && (await item.innerText());
     });
     await window.page.mouse.move(700, 500);
-    if (button !== undefined) await item.getByRole('button', { name: button }).click();
-    await window.clearNotifications();
+    if (button === undefined) await window.clearNotifications();
+    else await item.getByRole('button', { name: button }).click();
     return said;
   }
 
