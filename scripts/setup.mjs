@@ -24,6 +24,8 @@ const packages = {
     why: 'loses packets for the tests where the kernel has no netem',
   },
   iproute2: { program: '/usr/sbin/tc', why: 'makes slow and lossy networks for the tests' },
+  'slurm-wlm': { program: '/usr/sbin/slurmctld', why: 'is the cluster of the tests' },
+  munge: { program: '/usr/sbin/munged', why: 'is what Slurm signs its messages with' },
   curl: { program: '/usr/bin/curl', why: 'is run sealed by the tests' },
 };
 

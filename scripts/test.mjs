@@ -38,6 +38,8 @@ ensureSystemPackages([
   'openssh-client',
   'iproute2',
   'iptables',
+  'slurm-wlm',
+  'munge',
 ]);
 
 const results = [];
