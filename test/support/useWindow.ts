@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
+import { packExtension } from '../../scripts/package.mjs';
 import { copyOfProject, hostBundle, packedExtension, stagedExtension } from './stagedExtension.ts';
 import { startVscodeServer, type VscodeServer } from './vscodeServer.ts';
 import { launchChromium, VscodeWindow } from './vscodeWindow.ts';
@@ -22,7 +23,7 @@ export function useWindow(
   options: {
     readonly hasTrust?: boolean;
     readonly isInstalled?: boolean;
-    /** Makes of the staged extension the one that is loaded. */
+    /** Makes of the staged extension the one that is loaded or installed. */
     readonly prepare?: (staged: string) => Promise<string>;
   } = {},
 ): () => UsedWindow {
@@ -38,7 +39,10 @@ export function useWindow(
     removeProject = copy.remove;
     browser = await launchChromium();
     if (options.isInstalled) {
-      const { vsixPath } = await packedExtension();
+      const prepared = await options.prepare?.(await stagedExtension());
+      const { vsixPath } = await (prepared === undefined
+        ? packedExtension()
+        : packExtension(prepared, `${prepared}.vsix`));
       server = await startVscodeServer(
         { hasTrust: options.hasTrust ?? false, isTestDriver: false },
         vsixPath,

@@ -52,7 +52,9 @@ export const CardNodeView = memo(function CardNodeView({ data }: NodeProps<CardN
         </span>
         <span className="card-line">
           <StateLabel shown={shown} />
-          <span className="card-figures">{figures}</span>
+          <span className="card-figures" title={figures}>
+            {figures}
+          </span>
         </span>
         {progress ? <Progress fraction={progress.fraction} text={progress.text} /> : <Badges card={card} />}
         <span className="unseen">{aside}</span>
