@@ -48,6 +48,13 @@ export function sealedValueContext(jobId: string, grant: string, wish: VaultWish
   return canonicalJson({ sallyport: 'vault value', version: 1, jobId, grant, wish });
 }
 
+/** Which place signs in, and to which host of the way there. */
+const sshAsked = {
+  place: z.string(),
+  host: z.string().check(z.minLength(1), z.maxLength(255)),
+  port: z.int(),
+};
+
 /** Asked by the engine, answered by the extension. */
 export const vaultPersonRequests = {
   /**
@@ -89,6 +96,29 @@ export const vaultPersonRequests = {
     z.strictObject({ principal, scope: z.string(), wish: vaultWish, reason: z.string() }),
     z.strictObject({ grant: z.string(), state: z.enum(['pending', 'accepted', 'declined']) }),
     { timeoutMs: 0 },
+  ),
+  /**
+   * Key pairs that may be offered to a host, by their public halves (Ed25519, on the wire of RFC 8709, base64). Titles
+   * are for people. `isGranted`: it signs without a question now.
+   */
+  'vault/sshKeys': request(
+    z.strictObject(sshAsked),
+    z.array(z.strictObject({ title: z.string(), publicKey: z.string(), isGranted: z.boolean() })),
+  ),
+  /**
+   * A signature (64 bytes, base64) over a request to sign in with exactly this key (RFC 4252, section 7), and over
+   * nothing else. Rejects with `permission-needed` where no grant of a person is for this place, with `bad-message` for
+   * other bytes. Where `mayAsk` is false nobody is asked.
+   */
+  'vault/sshSign': request(
+    z.strictObject({
+      ...sshAsked,
+      mayAsk: z.boolean(),
+      publicKey: z.string(),
+      data: z.string().check(z.maxLength(4096)),
+    }),
+    z.strictObject({ signature: z.string() }),
+    { timeoutMs: 5 * 60_000 },
   ),
 } as const;
 

@@ -58,6 +58,11 @@ export const vaultUseRequirements: readonly Requirement[] = [
     text: '`sallyport vault run` gives values to one command, in an environment built from an allow-list, never among its words, and shows its output without them.',
     source: using,
   },
+  {
+    id: 'VAULTUSE-16',
+    text: 'A key pair of the vault signs in to a place over SSH under a grant for that place, signs requests to sign in with that key alone, and never leaves the vault.',
+    source: using,
+  },
   { id: 'VAULTUSE-10', text: 'A result that holds the value is not kept.', source: using },
   {
     id: 'VAULTUSE-11',

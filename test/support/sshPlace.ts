@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SshPerson } from '../../language-server/src/runners/ssh/sshPerson.ts';
 import type { SshSigner } from '../../language-server/src/runners/ssh/sshPerson.ts';
+import type { SshSurroundings } from '../../language-server/src/runners/ssh/sshConfig.ts';
 import { SshSessions, type SshTimes } from '../../language-server/src/runners/ssh/sshSessions.ts';
 import { createSshTransport } from '../../language-server/src/runners/ssh/sshTransport.ts';
 import { createTrustStore } from '../../language-server/src/runners/ssh/trustStore.ts';
@@ -16,6 +17,11 @@ export class FakePerson implements SshPerson {
   readonly changed: Parameters<SshPerson['showChangedHostKey']>[0][] = [];
   readonly secrets: Parameters<SshPerson['askSecret']>[0][] = [];
   answers: (readonly string[] | null)[] = [];
+  signers: readonly SshSigner[] = [];
+
+  vaultKeys(): Promise<readonly SshSigner[]> {
+    return Promise.resolve(this.signers);
+  }
 
   confirmHostKey(question: Parameters<SshPerson['confirmHostKey']>[0]): Promise<boolean> {
     this.confirmed.push(question);
@@ -53,8 +59,12 @@ export interface SshParts {
   readonly ownKnownHosts: string;
 }
 
-/** Everything of SSH with a configuration and files of the test's own. */
-export function sshParts(setup: SshSetup): SshParts {
+/** A configuration and files of the test's own in place of the person's. */
+export function sshAround(setup: Pick<SshSetup, 'folder' | 'config' | 'known' | 'agent'>): {
+  readonly around: SshSurroundings;
+  readonly knownHosts: string;
+  readonly ownKnownHosts: string;
+} {
   mkdirSync(setup.folder, { recursive: true });
   const config = join(setup.folder, 'config');
   const knownHosts = join(setup.folder, 'known_hosts');
@@ -64,21 +74,28 @@ export function sshParts(setup: SshSetup): SshParts {
     `${setup.config}\nHost *\n  UserKnownHostsFile ${knownHosts}\n  GlobalKnownHostsFile none\n`,
   );
   if (setup.known !== undefined) writeFileSync(knownHosts, setup.known);
+  const around: SshSurroundings = {
+    home: setup.folder,
+    agent: setup.agent,
+    runSsh: (words) =>
+      new Promise((resolve, reject) => {
+        execFile('ssh', ['-F', config, ...words], (error, stdout, stderr) =>
+          error ? reject(new Error(stderr)) : resolve(stdout),
+        );
+      }),
+  };
+  return { around, knownHosts, ownKnownHosts };
+}
+
+/** Everything of SSH with a configuration and files of the test's own. */
+export function sshParts(setup: SshSetup): SshParts {
+  const { around, knownHosts, ownKnownHosts } = sshAround(setup);
   const person = setup.person ?? new FakePerson();
+  if (setup.signers) person.signers = setup.signers;
   const sessions = new SshSessions({
-    around: {
-      home: setup.folder,
-      agent: setup.agent,
-      runSsh: (words) =>
-        new Promise((resolve, reject) => {
-          execFile('ssh', ['-F', config, ...words], (error, stdout, stderr) =>
-            error ? reject(new Error(stderr)) : resolve(stdout),
-          );
-        }),
-    },
+    around,
     trust: createTrustStore(ownKnownHosts),
     person,
-    signers: () => Promise.resolve(setup.signers ?? []),
     ...(setup.times ? { times: setup.times } : {}),
   });
   const transport = (host: string) =>

@@ -33,3 +33,18 @@ export const releaseWords = {
     t('the vault does not give {0} of {1} ({2})', plain(field), plain(item), plain(code)),
   lookAtVault: (): string => t('Look at it in the Vault view.'),
 } as const;
+
+/** Why a key of the vault does not sign in to a place. */
+export const sshWords = {
+  noSignIn: (): string => t('What was to be signed is no request to sign in over SSH with that key'),
+  noPlace: (): string => t('That is no place over SSH'),
+  noKey: (host: string): string => t('no open vault has that key for {0}', plain(host)),
+  noGrant: (title: string, place: string): string =>
+    t('“{0}” of the vault was not allowed to sign in to {1}', plain(title), plain(place)),
+  twoKeys: (title: string): string =>
+    t('the private and the public key of “{0}” in the vault do not belong together', plain(title)),
+  refused: (title: string, code: string): string =>
+    t('the vault does not sign with “{0}” ({1})', plain(title), plain(code)),
+  cancelled: (): string => t('The connection was given up'),
+  lookAtVault: (): string => t('Look at it in the Vault view.'),
+} as const;

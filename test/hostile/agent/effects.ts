@@ -313,6 +313,15 @@ export const guardedMembers: readonly GuardedMember[] = [
     ],
   },
   {
+    member: 'AskPerson.ask',
+    callers: [
+      {
+        file: 'runners/places/askSshPerson.ts',
+        why: 'questions of a host that a card’s accepted place names; the vault signs under its own grants alone',
+      },
+    ],
+  },
+  {
     member: 'PersonSide.ask',
     callers: [
       {

@@ -100,6 +100,33 @@ describe('A request for a vault value', () => {
     });
   }
 
+  it('[VAULTUSE-16] puts the one request that a connection waits for, and no other', async () => {
+    await agents.ask(sampleWish);
+    const place = {
+      ...sampleWish,
+      principal: 'place:ssh:lab',
+      scope: '',
+      use: { kind: 'sshSignature' },
+    } as const;
+    const { id } = await agents.ask(place);
+    stub.chosen = ['Allow once', 'Allow once'];
+    await reviewer.review(id);
+    const states = agents.grants().map(({ principal, state }) => [principal, state]);
+    assert.deepEqual(
+      new Map(states as [string, string][]),
+      new Map([
+        ['card:fetch', 'pending'],
+        ['place:ssh:lab', 'accepted'],
+      ]),
+    );
+    const lines = stub.lists[0]?.map(({ label }) => label) ?? [];
+    for (const line of ['The place ssh:lab', 'to sign in over SSH', 'For no project'])
+      assert.ok(lines.includes(line), lines.join('\n'));
+    // One that is gone is no reason to show others, or to say anything.
+    await reviewer.review(id);
+    assert.equal(stub.lists.length, 1);
+  });
+
   it('[VAULTUI-05] stays as it is where the list is closed', async () => {
     await agents.ask(sampleWish);
     stub.chosen = [undefined];

@@ -24,6 +24,8 @@ export function grantSentence(
 export function grantee(principal: string): string {
   const [, card] = /^card:(.+)$/.exec(principal) ?? [];
   if (card !== undefined) return t('The card {0}', plain(card));
+  const [, place] = /^place:(.+)$/.exec(principal) ?? [];
+  if (place !== undefined) return t('The place {0}', plain(place));
   const [, command] = /^command:(.+)$/.exec(principal) ?? [];
   return command === undefined ? principalWord(principal) : t('The command {0}', plain(command));
 }

@@ -25,9 +25,9 @@ export function createRequests(services: Services): Disposable {
     reports,
     now: () => Date.now(),
   });
-  const review = async (): Promise<void> => {
+  const review = async (only?: unknown): Promise<void> => {
     try {
-      await reviewer.review();
+      await reviewer.review(typeof only === 'string' ? only : undefined);
     } catch (error) {
       if (!(error instanceof VaultError)) throw error;
       notifier.show(vaultNotices.failed(vaultProblem(error)));
@@ -44,7 +44,8 @@ export function createRequests(services: Services): Disposable {
       status.state === 'open'
         ? status.vault
             .grants()
-            .filter(({ state }) => state === 'pending')
+            // A place that signs in puts its question itself: somebody waits for it to connect.
+            .filter(({ state, principal }) => state === 'pending' && !principal.startsWith('place:'))
             .map(({ id }) => id)
         : [],
     );

@@ -40,16 +40,20 @@ export class RequestReviewer {
     return this.#isOpen;
   }
 
-  async review(): Promise<void> {
+  /** One request after another; only the one with this id where it is given. */
+  async review(only?: string): Promise<void> {
     if (this.#isOpen) return;
     this.#isOpen = true;
     try {
       const left = new Set<string>();
       for (;;) {
-        const all = await this.#options.waiting();
+        const all = (await this.#options.waiting()).filter(
+          ({ grant }) => only === undefined || grant.id === only,
+        );
         const next = all.find(({ grant }) => !left.has(grant.id));
         if (!next) {
-          if (all.length === 0 && left.size === 0) this.#options.notifier.show(vaultNotices.nothingWaits());
+          if (only === undefined && all.length === 0 && left.size === 0)
+            this.#options.notifier.show(vaultNotices.nothingWaits());
           return;
         }
         left.add(next.grant.id);

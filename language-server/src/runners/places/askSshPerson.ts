@@ -1,8 +1,10 @@
 import type { ParamsOf, ResultOf } from '../../../../protocol/src/contract.ts';
 import type { placePersonRequests } from '../../../../protocol/src/places.ts';
+import type { vaultPersonRequests } from '../../../../protocol/src/vault.ts';
 import type { SshPerson } from '../ssh/sshPerson.ts';
 
-type Requests = typeof placePersonRequests;
+type Requests = typeof placePersonRequests &
+  Pick<typeof vaultPersonRequests, 'vault/sshKeys' | 'vault/sshSign'>;
 
 /** The person's side, as far as places ask it. */
 export interface AskPerson {
@@ -12,6 +14,21 @@ export interface AskPerson {
 /** The person as a connection to one place asks. Where nobody answers, the answer is no. */
 export function askSshPerson(person: AskPerson, place: string): SshPerson {
   return {
+    vaultKeys: async ({ host, port }, mayAsk = true) => {
+      const at = { place, host, port };
+      const keys = await person.ask('vault/sshKeys', at);
+      return keys
+        .filter(({ isGranted }) => mayAsk || isGranted)
+        .map(({ title, publicKey }) => ({
+          name: title,
+          publicKey: Buffer.from(publicKey, 'base64'),
+          sign: async (data) => {
+            const asked = { ...at, mayAsk, publicKey, data: data.toString('base64') };
+            const { signature } = await person.ask('vault/sshSign', asked);
+            return Buffer.from(signature, 'base64');
+          },
+        }));
+    },
     confirmHostKey: async (question) => {
       const { accepted } = await person.ask('place/confirmHostKey', { place, ...question });
       return accepted;

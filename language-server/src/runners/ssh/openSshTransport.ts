@@ -28,10 +28,5 @@ export function openSshSessions({
   trustFile,
   around,
 }: Pick<OpenSshTransportOptions, 'person' | 'trustFile' | 'around'>): SshSessions {
-  return new SshSessions({
-    around,
-    trust: createTrustStore(trustFile),
-    person,
-    signers: () => Promise.resolve([]),
-  });
+  return new SshSessions({ around, trust: createTrustStore(trustFile), person });
 }

@@ -3,12 +3,11 @@ import ssh2 from 'ssh2';
 import type { AnyAuthMethod, BaseAgent, ParsedKey } from 'ssh2';
 import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
 import type { SshTarget } from './sshConfig.ts';
-import type { SshPerson, SshSigner } from './sshPerson.ts';
+import type { SshPerson } from './sshPerson.ts';
 import { signerAgent } from './signerAgent.ts';
 
 export interface SignInOptions {
   readonly target: SshTarget;
-  readonly signers: readonly SshSigner[];
   readonly person: SshPerson;
 }
 
@@ -35,7 +34,7 @@ export class SignIn {
   }
 
   async *#inOrder(): AsyncGenerator<AnyAuthMethod, void, readonly string[] | null> {
-    const { target, signers } = this.#options;
+    const { target, person } = this.#options;
     const username = target.user;
     let allowed: readonly string[] | null = yield { type: 'none', username };
     const may = (method: string) => allowed === null || allowed.includes(method);
@@ -44,9 +43,12 @@ export class SignIn {
       if (target.agent === undefined) this.tried.push('no agent (SSH_AUTH_SOCK is not set)');
       if (agent && !target.identitiesOnly) allowed = yield { type: 'agent', username, agent };
     }
-    if (may('publickey') && signers.length > 0) {
-      allowed = yield { type: 'agent', username, agent: signerAgent(signers) };
-      this.tried.push(`keys of the vault: ${signers.map(({ name }) => name).join(', ')}`);
+    if (may('publickey')) {
+      const signers = await person.vaultKeys(target).catch(() => []);
+      if (signers.length > 0) {
+        this.tried.push(`keys of the vault: ${signers.map(({ name }) => name).join(', ')}`);
+        allowed = yield { type: 'agent', username, agent: signerAgent(signers) };
+      }
     }
     for (const file of target.identityFiles) {
       if (!may('publickey')) break;

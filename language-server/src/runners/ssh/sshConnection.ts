@@ -6,7 +6,7 @@ import { toHostVerifier } from './hostVerifier.ts';
 import type { HostKeyChecks } from './hostKeys.ts';
 import { SignIn, signInFailed } from './signIn.ts';
 import type { SshTarget } from './sshConfig.ts';
-import type { SshPerson, SshSigner } from './sshPerson.ts';
+import type { SshPerson } from './sshPerson.ts';
 
 export interface ConnectOptions {
   readonly target: SshTarget;
@@ -14,7 +14,6 @@ export interface ConnectOptions {
   readonly through?: Duplex | undefined;
   readonly hostKeys: HostKeyChecks;
   readonly person: SshPerson;
-  readonly signers: readonly SshSigner[];
   readonly signal: AbortSignal;
   /** How long the host may take for each step; time in which a person is asked does not count. */
   readonly connectMs: number;
@@ -75,17 +74,23 @@ export class SshConnection {
    * or `cancelled`, each in words.
    */
   static async open(options: ConnectOptions): Promise<SshConnection> {
-    const { target, hostKeys, person, signers, through } = options;
+    const { target, hostKeys, person, through } = options;
     const client = new ssh2.Client();
     let reason = 'the connection ended';
     let refusal: UserError | undefined;
     const watch = new PatientTimer(options.connectMs);
     const asking: SshPerson = {
+      vaultKeys: async (at) =>
+        (await watch.pausedWhile(person.vaultKeys(at))).map((signer) => ({
+          name: signer.name,
+          publicKey: signer.publicKey,
+          sign: (data, hash) => watch.pausedWhile(signer.sign(data, hash)),
+        })),
       confirmHostKey: (question) => watch.pausedWhile(person.confirmHostKey(question)),
       showChangedHostKey: (change) => watch.pausedWhile(person.showChangedHostKey(change)),
       askSecret: (question) => watch.pausedWhile(person.askSecret(question)),
     };
-    const signIn = new SignIn({ target, signers, person: asking });
+    const signIn = new SignIn({ target, person: asking });
     const closed = new Promise<string>((resolve) => client.once('close', () => resolve(reason)));
     let stop: () => void = () => undefined;
     const opened = new Promise<void>((resolve, reject) => {
@@ -99,6 +104,11 @@ export class SshConnection {
       watch.start(() => fail(unreachable(target, `no answer in ${Math.round(options.connectMs / 1000)} s`)));
       client.once('ready', () => resolve());
       client.on('error', (error: Error & { level?: string }) => {
+        // A key that does not sign is one that did not help: the next one is tried.
+        if (error.level === 'agent') {
+          signIn.tried.push(`a key that did not sign (${error.message})`);
+          return;
+        }
         reason = error.message;
         fail(toUserError(target, error, signIn.tried));
       });
@@ -281,7 +291,6 @@ function toUserError(
   tried: readonly string[],
 ): UserError {
   if (error.level === 'client-authentication') return signInFailed(target, tried);
-  if (error.level === 'agent') return signInFailed(target, [...tried, `the agent (${error.message})`]);
   if (/no matching host key format/i.test(error.message)) {
     return new UserError(
       'incompatible',

@@ -3,7 +3,7 @@ import { UserError } from '../../../../protocol/src/errors.ts';
 import { HostKeyChecks } from './hostKeys.ts';
 import { resolveRoute, type SshRoute, type SshSurroundings, type SshTarget } from './sshConfig.ts';
 import { SshConnection } from './sshConnection.ts';
-import { nobody, type SshPerson, type SshSigner } from './sshPerson.ts';
+import { unattended, type SshPerson } from './sshPerson.ts';
 import type { TrustStore } from './trustStore.ts';
 
 export interface SshTimes {
@@ -17,8 +17,6 @@ export interface SshSessionsOptions {
   readonly around: SshSurroundings;
   readonly trust: TrustStore;
   readonly person: SshPerson;
-  /** Keys that sign without being read, such as those of the vault. */
-  readonly signers: () => Promise<readonly SshSigner[]>;
   readonly times?: SshTimes;
 }
 
@@ -55,7 +53,6 @@ export class SshSessions {
   ): Promise<SshSession> {
     onStep(`Reading the SSH configuration of ${name}`);
     const route = await resolveRoute(name, this.#options.around);
-    const signers = await this.#options.signers();
     const open: SshConnection[] = [];
     const close = () => {
       for (const connection of [...open].reverse()) connection.close();
@@ -70,8 +67,7 @@ export class SshSessions {
         target,
         through: before && (await through(before, hops.at(-2), target)),
         hostKeys: new HostKeyChecks(this.#options.trust, via, mayAsk),
-        person: mayAsk ? this.#options.person : nobody,
-        signers,
+        person: mayAsk ? this.#options.person : unattended(this.#options.person),
         signal,
         ...(this.#options.times ?? sshTimes),
       });
