@@ -65,7 +65,7 @@ describe('signing in with a key of the vault', function () {
       if (method !== 'vault/sshSign') throw new Error('Nobody is there');
       const { data, ...rest } = params as { data: string };
       const changed = change(Buffer.from(data, 'base64')).toString('base64');
-      return desk.sign({ ...(rest), data: changed } as never, never);
+      return desk.sign({ ...rest, data: changed } as never, never);
     };
     return askSshPerson({ ask } as unknown as AskPerson, 'ssh:lab');
   };
