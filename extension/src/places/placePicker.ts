@@ -15,7 +15,7 @@ export class PlacePicker {
     this.#notifier = notifier;
   }
 
-  /** The place that is named, else the only one, else the chosen one. Undefined where there is none, which was said. */
+  /** The place that is named, else the chosen one. Undefined where there is none, which was said. */
   async place(named: string | undefined): Promise<PlaceView | undefined> {
     const { places } = await this.#list.known();
     if (named !== undefined) {

@@ -38,10 +38,13 @@ export class PlacesList implements Disposable {
 
   /** Takes in what is known of one place now. */
   update(view: PlaceView): void {
-    this.#reading = this.#reading?.then((known) => ({
+    const updated = this.#reading?.then((known) => ({
       ...known,
       places: [...known.places.filter(({ id }) => id !== view.id), view].sort(byId),
     }));
+    // Whoever reads next hears of a failure; nobody may be reading now.
+    updated?.catch(() => undefined);
+    this.#reading = updated;
     this.#changed.fire(undefined);
   }
 

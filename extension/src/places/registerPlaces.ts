@@ -77,13 +77,15 @@ export function registerPlaces(services: Services): Disposable {
 }
 
 function registerView({ engine, log, projects, presence }: Services, list: PlacesList): Disposable {
-  let isUnread = false;
+  let isStale = false;
   const tree = new NodeTree(async () => {
     try {
-      const [known, open] = await Promise.all([list.known(), presence.isPresent ? projects.projects() : []]);
+      const [known, open] = await Promise.all([
+        list.known(),
+        presence.isPresent ? projects.projects() : [],
+      ]);
       return placeNodes(known, open, () => engine.call('doctor/report', {}));
     } catch (error) {
-      isUnread = true;
       log.error('Failed to show the places', error);
       return [];
     }
@@ -95,10 +97,12 @@ function registerView({ engine, log, projects, presence }: Services, list: Place
     list.onDidChange(() => tree.refresh()),
     projects.onDidChange(() => tree.refresh()),
     engine.onDidChangeState((state) => {
-      if (state === 'running' && isUnread) {
-        isUnread = false;
+      // What is known came from an engine that is gone; asking now would start the next one.
+      if (state !== 'running') isStale = true;
+      else if (isStale) {
+        isStale = false;
         list.forget();
-      } else if (state !== 'running') list.forget();
+      }
     }),
   );
 }
