@@ -80,10 +80,7 @@ function registerView({ engine, log, projects, presence }: Services, list: Place
   let isStale = false;
   const tree = new NodeTree(async () => {
     try {
-      const [known, open] = await Promise.all([
-        list.known(),
-        presence.isPresent ? projects.projects() : [],
-      ]);
+      const [known, open] = await Promise.all([list.known(), presence.isPresent ? projects.projects() : []]);
       return placeNodes(known, open, () => engine.call('doctor/report', {}));
     } catch (error) {
       log.error('Failed to show the places', error);
