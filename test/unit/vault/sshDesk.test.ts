@@ -229,6 +229,8 @@ describe('the desk that signs in over SSH', () => {
     for (const data of [signInBytes(second), file, Buffer.from('pay'), Buffer.alloc(0)])
       await assert.rejects(sign({}, data), { code: 'bad-message' });
     assert.deepEqual(reviewed, []);
+    // The control: the vault itself signs what it is given, a file as well.
+    assert.ok(isGood(await keyOf(), file, await vault.sign('key', file)));
   });
 
   it('[VAULTUSE-16] reads nothing else as a request, whatever is cut or changed', async () => {
