@@ -46,7 +46,11 @@ export const slurmRequirements: readonly Requirement[] = [
   { id: 'SLURM-09', text: 'What a card can’t reach from its node is told in words.', source: held },
   { id: 'SLURM-10', text: 'Alike cards that become ready together are one request.', source: works },
   { id: 'SLURM-11', text: 'Folders of this computer and values of the vault are refused.', source: held },
-  { id: 'SLURM-12', text: 'What is forgotten leaves nothing of the job in the shared folder.', source: works },
+  {
+    id: 'SLURM-12',
+    text: 'What is forgotten leaves nothing of the job in the shared folder.',
+    source: works,
+  },
   {
     id: 'SLURM-13',
     text: 'A job asks for what the limits of its card say, and Slurm starts none again by itself.',
@@ -57,5 +61,9 @@ export const slurmRequirements: readonly Requirement[] = [
     text: 'A job that was handed over twice or started again runs once: who takes its claim decides.',
     source: lost,
   },
-  { id: 'SLURM-15', text: 'A node without isolation, or with other interpreters, refuses cards.', source: held },
+  {
+    id: 'SLURM-15',
+    text: 'A node without isolation, or with other interpreters, refuses cards.',
+    source: held,
+  },
 ];

@@ -182,7 +182,7 @@ export class SlurmCluster {
       'MpiDefault=none',
       'ReturnToService=2',
       'SwitchType=switch/none',
-      'MessageTimeout=5',
+      'MessageTimeout=2',
       'KillWait=5',
       ...settings,
       `NodeName=${name} NodeAddr=127.0.0.1 CPUs=2 RealMemory=${Math.floor(totalmem() / 2 ** 21)} ${node} State=UNKNOWN`,

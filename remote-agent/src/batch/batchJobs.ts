@@ -26,8 +26,8 @@ export interface BatchTimes {
 }
 
 export const batchTimes: BatchTimes = {
-  quietMs: 30,
-  longestMs: 1000,
+  quietMs: 150,
+  longestMs: 2000,
   lookMs: [50, 1000],
   askMs: [1000, 15_000],
   settleMs: 5000,

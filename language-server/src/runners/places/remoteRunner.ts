@@ -454,7 +454,13 @@ const submitRounds = 3;
 const logSlackBytes = 64 * 1024;
 
 /** Refusals of the runner itself: it said that it has not accepted the job. */
-const settledRefusals: ReadonlySet<string> = new Set(['conflict', 'disk-full', 'bad-message', 'too-large']);
+const settledRefusals: ReadonlySet<string> = new Set([
+  'conflict',
+  'disk-full',
+  'bad-message',
+  'too-large',
+  'unsafe-path',
+]);
 
 /** True where trying again may help. */
 function isLost(error: unknown): boolean {

@@ -8,6 +8,7 @@ import { installProgram, type InstalledProgram } from '../ssh/remoteProgram.ts';
 import type { ExecStream } from '../ssh/sshConnection.ts';
 import type { SshSession, SshSessions } from '../ssh/sshSessions.ts';
 import { createStdioTransport } from '../stdioTransport.ts';
+import { LentPort } from '../vm/lentPort.ts';
 
 export interface SlurmTransportOptions {
   /** `slurm:login`. */
@@ -46,10 +47,15 @@ async function openLink(
     onStep('Asking Slurm there');
     const control = await start(session, installed, 'control', onStep, signal);
     void connection.closed.then(() => control.destroy());
+    // One stream for all bytes: a login node gives few channels, and each costs the start of a program.
+    const bulk = new LentPort(() => start(session, installed, 'bulk', () => undefined, signal));
     return {
       control: createStdioTransport(control, control),
-      openBulk: () => start(session, installed, 'bulk', onStep, signal),
-      close: () => session.close(),
+      openBulk: () => bulk.lend(),
+      close: () => {
+        bulk.close();
+        session.close();
+      },
     };
   } catch (error) {
     session.close();

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { UserError } from '../../../../protocol/src/errors.ts';
 
@@ -7,13 +6,13 @@ import { UserError } from '../../../../protocol/src/errors.ts';
  * port as it was found; who destroys it leaves it in the middle of something, and it is opened anew.
  */
 export class LentPort {
-  readonly #open: (isReopened: boolean) => Promise<Socket>;
-  #socket: Socket | undefined;
+  readonly #open: (isReopened: boolean) => Promise<Duplex>;
+  #stream: Duplex | undefined;
   #turn: Promise<void> = Promise.resolve();
   #isReopened = false;
   #isClosed = false;
 
-  constructor(open: (isReopened: boolean) => Promise<Socket>) {
+  constructor(open: (isReopened: boolean) => Promise<Duplex>) {
     this.#open = open;
   }
 
@@ -24,9 +23,9 @@ export class LentPort {
     this.#turn = new Promise((resolve) => (giveBack = resolve));
     await before;
     try {
-      const socket = await this.#opened();
-      return new Lent(socket, (isClean) => {
-        if (!isClean) socket.destroy();
+      const stream = await this.#opened();
+      return new Lent(stream, (isClean) => {
+        if (!isClean) stream.destroy();
         giveBack();
       });
     } catch (error) {
@@ -37,42 +36,42 @@ export class LentPort {
 
   close(): void {
     this.#isClosed = true;
-    this.#socket?.destroy();
+    this.#stream?.destroy();
   }
 
-  async #opened(): Promise<Socket> {
-    if (this.#isClosed) throw new UserError('closed', 'The connection to the VM was closed');
-    if (this.#socket && !this.#socket.destroyed) return this.#socket;
-    const socket = await this.#open(this.#isReopened);
+  async #opened(): Promise<Duplex> {
+    if (this.#isClosed) throw new UserError('closed', 'The connection was closed');
+    if (this.#stream && !this.#stream.destroyed) return this.#stream;
+    const stream = await this.#open(this.#isReopened);
     this.#isReopened = true;
-    this.#socket = socket;
-    return socket;
+    this.#stream = stream;
+    return stream;
   }
 }
 
 class Lent extends Duplex {
-  readonly #socket: Socket;
+  readonly #stream: Duplex;
   readonly #giveBack: (isClean: boolean) => void;
   readonly #onData = (chunk: Buffer) => {
-    if (!this.push(chunk)) this.#socket.pause();
+    if (!this.push(chunk)) this.#stream.pause();
   };
   readonly #onClose = () => {
-    this.destroy(new UserError('closed', 'The connection to the VM was lost'));
+    this.destroy(new UserError('closed', 'The connection was lost'));
   };
 
-  constructor(socket: Socket, giveBack: (isClean: boolean) => void) {
+  constructor(stream: Duplex, giveBack: (isClean: boolean) => void) {
     super();
-    this.#socket = socket;
+    this.#stream = stream;
     this.#giveBack = giveBack;
-    socket.on('data', this.#onData).once('close', this.#onClose);
+    stream.on('data', this.#onData).once('close', this.#onClose);
   }
 
   override _read(): void {
-    this.#socket.resume();
+    this.#stream.resume();
   }
 
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
-    this.#socket.write(chunk, done);
+    this.#stream.write(chunk, done);
   }
 
   override _final(done: () => void): void {
@@ -81,7 +80,7 @@ class Lent extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#socket.off('data', this.#onData).off('close', this.#onClose);
+    this.#stream.off('data', this.#onData).off('close', this.#onClose);
     this.#giveBack(error === null && this.writableEnded);
     done(error);
   }

@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { JobResult, JobSpec } from '../../../protocol/src/runner.ts';
+import { putTree } from '../../support/blobs.ts';
+import { jobWith } from '../../support/jobs.ts';
+import { Heard, type TestPlace } from '../../support/remotePlace.ts';
+import { hasSlurm } from '../../support/slurmCluster.ts';
+import { SlurmRig } from '../../support/slurmRig.ts';
+import { hasSshd } from '../../support/sshPlace.ts';
+import { until } from '../../support/until.ts';
+
+/** Against a real controller and a real node behind a real sshd. */
+describe('cards through Slurm', function () {
+  this.timeout(60_000);
+  const canary = 'canary-5f2c1be0';
+  let opened: SlurmRig | undefined;
+  let rig: SlurmRig;
+  let place: TestPlace;
+  let count = 0;
+
+  before(async function () {
+    if (!hasSlurm || !hasSshd) {
+      console.log('No Slurm or no sshd here: install slurm-wlm, munge and openssh-server to run these.');
+      this.skip();
+    }
+    opened = rig = new SlurmRig({ settings: ['MinJobAge=2'], login: { SECRET_TOKEN: canary } });
+    await rig.start();
+    place = rig.open();
+    const { isolation } = await place.runner.ready();
+    assert.equal(isolation.kind, 'bubblewrap');
+  });
+  after(() => opened?.remove());
+
+  async function job(script: string, more: Partial<JobSpec> = {}): Promise<JobSpec> {
+    const code = await putTree(place.blobs.folder, { 'main.sh': script });
+    return jobWith({ jobId: `slurm-${++count}`, code, ...more });
+  }
+
+  async function start(script: string, more: Partial<JobSpec> = {}, at = place) {
+    const spec = await job(script, more);
+    const heard = new Heard();
+    const stop = new AbortController();
+    const result = at.runner.run(spec, heard, stop.signal);
+    return { spec, heard, result, cancel: () => stop.abort() };
+  }
+
+  async function run(
+    script: string,
+    more: Partial<JobSpec> = {},
+  ): Promise<{ result: JobResult; heard: Heard }> {
+    const { heard, result } = await start(script, more);
+    return { result: await result, heard };
+  }
+
+  /** Names of requests that the controller knows and that none of `before` was. */
+  const names = async () => new Set((await rig.cluster.jobs()).map(({ name }) => name));
+  const newJobs = async (before: ReadonlySet<string>) =>
+    (await rig.cluster.jobs()).filter(({ name }) => !before.has(name) && name.startsWith('sallyport-'));
+  const detailOf = ({ outcome }: JobResult) => ('detail' in outcome ? (outcome.detail ?? '') : '');
+  const folderThere = () => join(rig.host.home, '.sallyport', 'slurm');
+
+  it('L01: a card runs sealed on a node, its log streams, its outputs come back by content [SLURM-01]', async () => {
+    const { result, heard } = await run('echo hello; echo out > "$SALLYPORT_OUTPUTS/x"', {
+      outputs: [{ port: 'x', type: 'file', optional: false }],
+    });
+    assert.deepEqual(result.outcome, { kind: 'exited', exitCode: 0 });
+    assert.equal(result.isolation, 'bubblewrap');
+    assert.equal(heard.stdout, 'hello\n');
+    assert.equal(heard.starts, 1);
+    const { digest = '' } = result.outputs['x'] ?? {};
+    assert.equal(place.blobs.readBytes(digest).toString(), 'out\n');
+  });
+
+  it('L02: the card’s own end counts, not the exit code of its job [SLURM-02]', async () => {
+    const [failed, killed] = await Promise.all([run('exit 3'), run('kill -9 $$')]);
+    assert.deepEqual(failed.result.outcome, { kind: 'exited', exitCode: 3 });
+    assert.deepEqual(killed.result.outcome, { kind: 'signalled', signal: 'SIGKILL' });
+    const states = (await rig.cluster.jobs()).map(({ state }) => state);
+    assert.ok(!states.includes('FAILED'), `A job failed: ${states.join(' ')}`);
+  });
+
+  it('L03: one that is cancelled in Slurm says so, running or waiting [SLURM-03]', async () => {
+    const before = await names();
+    const running = await start('echo on; sleep 60', { limits: { ...jobWith({}).limits, seconds: 60 } });
+    await until(() => running.heard.stdout === 'on\n', 30_000);
+    const [there] = await newJobs(before);
+    await rig.cluster.run('scancel', there?.id.replace('_N/A', '') ?? '');
+    const result = await running.result;
+    assert.equal(result.outcome.kind, 'cancelled');
+    assert.match(detailOf(result), /cancelled in Slurm, not from Sallyport/);
+  });
+
+  it('cancelling ends the card on the node, and one in the queue never runs [SLURM-04]', async () => {
+    const running = await start('echo on; sleep 60', { limits: { ...jobWith({}).limits, seconds: 60 } });
+    await until(() => running.heard.stdout === 'on\n', 30_000);
+    running.cancel();
+    assert.deepEqual((await running.result).outcome, { kind: 'cancelled' });
+    await until(
+      async () => (await rig.cluster.jobs()).every(({ state }) => !/RUNNING|PENDING/.test(state)),
+      20_000,
+    );
+  });
+
+  it('L04: what a card waits for is shown, and cancelling it in the queue is at once [SLURM-05] [SLURM-04]', async () => {
+    await rig.cluster.run(
+      'scontrol',
+      'update',
+      `NodeName=${hostname().split('.')[0]}`,
+      'State=DRAIN',
+      'Reason=test',
+    );
+    const waiting = await start('echo never');
+    try {
+      await until(
+        () =>
+          waiting.heard.progressTexts.some((text) =>
+            /queue: .*(Resources|Priority|ReqNodeNotAvail|not available)/i.test(text),
+          ),
+        30_000,
+      );
+      waiting.cancel();
+      assert.deepEqual((await waiting.result).outcome, { kind: 'cancelled' });
+      await until(async () => (await rig.cluster.jobs()).every(({ state }) => state !== 'PENDING'), 20_000);
+      assert.equal(waiting.heard.stdout, '');
+    } finally {
+      await rig.cluster.run('scontrol', 'update', `NodeName=${hostname().split('.')[0]}`, 'State=RESUME');
+    }
+  });
+
+  it('L05: with the controller down a card that runs goes on and its result comes; one that is asked for waits [SLURM-06]', async () => {
+    const running = await start('echo on; sleep 2; echo done');
+    await until(() => running.heard.stdout.startsWith('on'), 30_000);
+    await rig.cluster.stop('slurmctld', 'SIGTERM');
+    const waiting = await start('echo late');
+    assert.deepEqual((await running.result).outcome, { kind: 'exited', exitCode: 0 });
+    await until(() => waiting.heard.progressTexts.some((text) => /answer/.test(text)), 40_000);
+    await rig.cluster.startController();
+    assert.deepEqual((await waiting.result).outcome, { kind: 'exited', exitCode: 0 });
+    assert.equal(waiting.heard.stdout, 'late\n');
+    assert.equal(waiting.heard.starts, 1);
+  });
+
+  it('L06: a job that Slurm has forgotten is told by its result file [SLURM-02]', async () => {
+    const engine = 'engine-that-ends';
+    const first = rig.open({ engine });
+    const begun = await start('sleep 1; echo kept', {}, first);
+    await until(() => begun.heard.starts === 1, 30_000);
+    await rig.crash();
+    first.runner.disconnect();
+    void begun.result.catch(() => undefined);
+    await first.runner.dispose();
+    await until(async () => (await rig.cluster.jobs()).length === 0, 40_000);
+    const second = rig.open({ engine, jobs: first.jobs });
+    await second.runner.ready();
+    await until(() => second.jobs.adopted.length === 1, 20_000);
+    const [adopted] = second.jobs.adopted;
+    assert.deepEqual(adopted?.result?.outcome, { kind: 'exited', exitCode: 0 });
+    assert.equal(adopted.log, 'kept\n');
+  });
+
+  it('L07: nothing of the login shell’s surroundings or of the card is in what Slurm keeps [SLURM-07]', async () => {
+    const holds = (folder: string, text: string): boolean =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).some((name) => {
+        const path = join(folder, name);
+        return (
+          statSync(path, { throwIfNoEntry: false })?.isFile() === true && readFileSync(path).includes(text)
+        );
+      });
+    const state = join(rig.cluster.folder, 'state');
+    const told = { jobs: '' };
+    const begun = await start('sleep 2; env', { params: JSON.stringify({ note: canary }) });
+    await until(() => begun.heard.starts === 1, 30_000);
+    told.jobs = await rig.cluster.run('scontrol', 'show', 'job');
+    assert.ok(holds(state, 'batch once'), 'The script is not where this looks for it');
+    assert.ok(!holds(state, canary));
+    assert.ok(!told.jobs.includes(canary));
+    await begun.result;
+    // The control: without those words Slurm keeps all of it.
+    const plain = execFileSync('sbatch', ['--parsable', '--output=/dev/null'], {
+      env: { ...process.env, ...rig.cluster.environment, SECRET_TOKEN: canary },
+      input: '#!/bin/sh\nsleep 30\n',
+      encoding: 'utf8',
+    });
+    await until(() => holds(state, canary));
+    await rig.cluster.run('scancel', plain.trim());
+  });
+
+  it('L09: a connection that is lost right after a job was handed over costs nothing, and nothing is handed over twice [SLURM-08]', async () => {
+    const before = await names();
+    writeFileSync(rig.held, '');
+    const begun = await start('echo once');
+    await until(async () => (await newJobs(before)).length === 1, 20_000);
+    // The answer of sbatch is on its way: neither it nor who waits for it lives on.
+    await rig.crash();
+    rmSync(rig.held);
+    assert.deepEqual((await begun.result).outcome, { kind: 'exited', exitCode: 0 });
+    assert.equal(begun.heard.stdout, 'once\n');
+    assert.equal(begun.heard.starts, 1);
+    const runs = readdirSync(join(folderThere(), 'submits')).filter((name) => name.endsWith('.id'));
+    assert.ok(runs.length > 0);
+    assert.ok((await newJobs(before)).length <= 1);
+  });
+
+  it('an engine that is killed between handing over and the answer finds its job again, once [SLURM-08]', async () => {
+    const engine = 'engine-killed';
+    const first = rig.open({ engine });
+    await first.runner.ready();
+    const before = await names();
+    writeFileSync(rig.held, '');
+    const begun = await start('sleep 1; echo found', {}, first);
+    await until(async () => (await newJobs(before)).length === 1, 20_000);
+    const dead = first.runner.dispose();
+    await rig.crash();
+    await dead;
+    await begun.result;
+    rmSync(rig.held);
+    const second = rig.open({ engine, jobs: first.jobs });
+    await second.runner.ready();
+    await until(async () => (await second.runner.held()).every(({ state }) => state === 'ended'), 30_000);
+    second.runner.disconnect();
+    await second.runner.ready();
+    await until(() => second.jobs.adopted.length === 1, 20_000);
+    assert.equal(second.jobs.adopted[0]?.log, 'found\n');
+    assert.ok((await newJobs(before)).length <= 1);
+  });
+
+  it('L10: a node without a way out says in words what the card could not reach [SLURM-09]', async () => {
+    const { result, heard } = await run('curl -sS --max-time 8 http://nothing.invalid/ 2>&1; true', {
+      access: { network: { kind: 'hosts', hosts: ['nothing.invalid:80'] }, hostFolders: [] },
+    });
+    assert.equal(result.outcome.kind, 'exited');
+    const [record] = heard.records as { verdict: string; reason: string; host: string }[];
+    assert.equal(record?.host, 'nothing.invalid');
+    assert.equal(record.verdict, 'failed');
+    assert.ok(record.reason.length > 0);
+  });
+
+  it('many cards that become ready together are one request [SLURM-10]', async () => {
+    const submits = () =>
+      readdirSync(join(folderThere(), 'submits')).filter((name) => name.endsWith('.jobs'));
+    const before = new Set(submits());
+    const many = 40;
+    const all = await Promise.all(Array.from({ length: many }, (_, index) => start(`echo card ${index}`)));
+    await until(() => submits().some((name) => !before.has(name)), 30_000);
+    await until(
+      () => all.every(({ heard }) => heard.progressTexts.some((text) => /Slurm/.test(text))),
+      30_000,
+    );
+    const made = submits().filter((name) => !before.has(name));
+    assert.equal(made.length, 1);
+    const text = readFileSync(join(folderThere(), 'submits', made[0] ?? ''), 'utf8');
+    assert.equal(text.trimEnd().split('\n').length, 1 + many);
+    // Most of them are not waited for: what counts is that each is a task of its own.
+    const first = all[0];
+    assert.deepEqual((await first?.result)?.outcome, { kind: 'exited', exitCode: 0 });
+    assert.equal(first?.heard.stdout, 'card 0\n');
+    for (const each of all) each.cancel();
+    await Promise.all(all.map(({ result }) => result));
+  });
+
+  it('folders of this computer are refused [SLURM-11]', async () => {
+    const { result } = await run('true', {
+      access: { network: { kind: 'none' }, hostFolders: [{ path: '/tmp', name: 'tmp', write: false }] },
+    });
+    assert.equal(result.outcome.kind, 'refused');
+    assert.match(detailOf(result), /another machine/);
+  });
+
+  it('what Slurm refuses is told in its words [SLURM-03]', async () => {
+    const { result } = await run('true', { limits: { ...jobWith({}).limits, memoryMB: 900_000_000 } });
+    assert.equal(result.outcome.kind, 'refused');
+    assert.match(detailOf(result), /Slurm refused it: .*(node configuration|memory)/i);
+  });
+
+  it('a node that fails while a card runs leaves it unknown, and it is not run again [SLURM-03]', async () => {
+    const begun = await start('echo on; sleep 50', { limits: { ...jobWith({}).limits, seconds: 60 } });
+    await until(() => begun.heard.stdout === 'on\n', 30_000);
+    const node = `NodeName=${hostname().split('.')[0]}`;
+    await rig.cluster.stop('slurmd');
+    endTasks(rig.folder);
+    await rig.cluster.run('scontrol', 'update', node, 'State=DOWN', 'Reason=test');
+    const result = await begun.result;
+    assert.equal(result.outcome.kind, 'unknown');
+    assert.match(detailOf(result), /node failed while it ran \(NODE_FAIL\).*not run again/);
+    await rig.cluster.startNode();
+    await rig.cluster.run('scontrol', 'update', node, 'State=RESUME');
+  });
+
+  it('what is forgotten leaves nothing in the shared folder [SLURM-12]', async () => {
+    const { spec, result } = await start('true');
+    await result;
+    place.runner.settled?.(spec.jobId);
+    await until(() => !place.jobs.knows(spec.jobId));
+    const left = readdirSync(join(folderThere(), 'runs')).filter((name) => name.startsWith(`${spec.jobId}.`));
+    assert.deepEqual(left, []);
+  });
+});
+
+/** Kills what runs on the node, as its machine's end would. */
+function endTasks(folder: string): void {
+  for (const name of readdirSync('/proc')) {
+    if (!/^[0-9]+$/.test(name)) continue;
+    try {
+      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      if (command.includes(' batch once ') && command.includes(folder)) process.kill(Number(name), 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
+}
+
+describe('a cluster whose shared folder has an awkward name', function () {
+  this.timeout(60_000);
+  it('L08: spaces, quotes and semicolons are one path, in Slurm and on the node [SLURM-07]', async function () {
+    if (!hasSlurm || !hasSshd) {
+      console.log('No Slurm or no sshd here: install slurm-wlm, munge and openssh-server to run this.');
+      this.skip();
+    }
+    const rig: SlurmRig = new SlurmRig({
+      login: { SALLYPORT_SLURM_DIR: `/tmp/sallyport-slurm-a b'c;$(touch x)-${process.pid}` },
+    });
+    const awkward = `/tmp/sallyport-slurm-a b'c;$(touch x)-${process.pid}`;
+    try {
+      await rig.start();
+      const place = rig.open();
+      const code = await putTree(place.blobs.folder, { "ma'in; false.sh": 'echo through' });
+      const heard = new Heard();
+      const spec = jobWith({ jobId: 'awkward', code, entry: "ma'in; false.sh", cardId: '"; touch y' });
+      const { outcome } = await place.runner.run(spec, heard, new AbortController().signal);
+      assert.deepEqual(outcome, { kind: 'exited', exitCode: 0 });
+      assert.equal(heard.stdout, 'through\n');
+      assert.ok(statSync(join(awkward, 'submits')).isDirectory());
+    } finally {
+      await rig.remove();
+      rmSync(awkward, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import {
+  describeTask,
+  needsReason,
+  outcomeWithoutResult,
+  withReason,
+} from '../../../../remote-agent/src/batch/batchOutcome.ts';
+import type { BatchEnd } from '../../../../remote-agent/src/batch/batchSystem.ts';
+import { emptyResult } from '../../../../remote-agent/src/batch/emptyResult.ts';
+
+type Row = [BatchEnd | undefined, string, started: boolean, kind: string, text: RegExp];
+
+describe('the end of a job that left no result', () => {
+  const rows: Row[] = [
+    ['timeout', 'TIMEOUT', true, 'timeout', /^$/],
+    ['timeout', 'TIMEOUT', false, 'refused', /time limit before the card was started/],
+    ['memory', 'OUT_OF_MEMORY', true, 'limit', /more memory/],
+    ['cancelled', 'CANCELLED', true, 'cancelled', /in Slurm, not from Sallyport/],
+    ['cancelled', 'CANCELLED', false, 'cancelled', /in Slurm, not from Sallyport/],
+    ['preempted', 'PREEMPTED', true, 'cancelled', /higher priority/],
+    ['node-lost', 'NODE_FAIL', true, 'unknown', /node failed.*not run again/],
+    ['node-lost', 'BOOT_FAIL', false, 'refused', /before the card was started/],
+    ['not-started', 'DEADLINE', false, 'refused', /DEADLINE/],
+    ['completed', 'COMPLETED', true, 'unknown', /no result/],
+    ['failed', 'FAILED', false, 'refused', /FAILED.*said: no such file/],
+    [undefined, '', true, 'unknown', /knows nothing of it any more/],
+    [undefined, '', false, 'refused', /knows nothing of it any more/],
+  ];
+  for (const [end, word, wasStarted, kind, text] of rows) {
+    it(`${word || 'forgotten'}, ${wasStarted ? 'started' : 'not started'}: ${kind} [SLURM-03]`, () => {
+      const said = word === 'FAILED' ? 'no such file' : '';
+      const task = end && { end, word };
+      const outcome = outcomeWithoutResult({
+        task,
+        wasStarted,
+        title: 'Slurm',
+        seconds: 5,
+        said,
+        folder: '/shared',
+      });
+      assert.equal(outcome.kind, kind);
+      assert.match('detail' in outcome ? (outcome.detail ?? '') : '', text);
+    });
+  }
+
+  it('a result that only Slurm can explain gets its words; any other stays as it is', () => {
+    const ended = emptyResult({ kind: 'cancelled' });
+    const killed = emptyResult({ kind: 'signalled', signal: 'SIGKILL' });
+    assert.ok(needsReason(ended, false));
+    assert.ok(!needsReason(ended, true));
+    assert.ok(needsReason(killed, false));
+    assert.ok(!needsReason(emptyResult({ kind: 'exited', exitCode: 1 }), false));
+    const kindOf = (result: typeof ended, end: BatchEnd, word: string) =>
+      withReason(result, { end, word }, 'Slurm', 5).outcome;
+    assert.deepEqual(kindOf(ended, 'timeout', 'TIMEOUT'), { kind: 'timeout', seconds: 5 });
+    assert.equal(kindOf(ended, 'preempted', 'PREEMPTED').kind, 'cancelled');
+    assert.equal(kindOf(killed, 'memory', 'OUT_OF_MEMORY').kind, 'limit');
+    assert.deepEqual(kindOf(killed, 'completed', 'COMPLETED'), killed.outcome);
+    assert.deepEqual(withReason(ended, undefined, 'Slurm', 5).outcome, {
+      kind: 'cancelled',
+      detail: 'Slurm ended it (it does not say why)',
+    });
+  });
+
+  it('a task is described by what it waits for', () => {
+    const task = {
+      name: 'sallyport-a',
+      index: 0,
+      handle: '1',
+      word: 'PENDING',
+      reason: 'Resources',
+      end: undefined,
+      isRunning: false,
+    };
+    assert.equal(describeTask(task, 'Slurm'), 'In Slurm’s queue: Resources (no node is free)');
+    assert.equal(
+      describeTask({ ...task, word: 'RUNNING', isRunning: true }, 'Slurm'),
+      'Slurm starts it (running)',
+    );
+    assert.equal(describeTask(undefined, 'Slurm'), 'Slurm has it');
+  });
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { batchScript, quote } from '../../../../remote-agent/src/batch/batchScript.ts';
+import { createSlurm, submitWords, type RunSlurm } from '../../../../remote-agent/src/batch/slurm.ts';
+import { jobWith } from '../../../support/jobs.ts';
+import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
+
+const { limits } = jobWith({});
+
+describe('Slurm by its commands', () => {
+  const folder = useTemporaryFolder();
+
+  it('asks for what the card’s limits say, for nothing of the surroundings, and for no second start [SLURM-13]', () => {
+    const words = submitWords('sallyport-a', 3, { ...limits, seconds: 61, memoryMB: 64 });
+    for (const word of [
+      '--parsable',
+      '--export=NONE',
+      '--no-requeue',
+      '--job-name=sallyport-a',
+      '--time=4',
+      '--mem=364M',
+      '--cpus-per-task=1',
+      '--array=0-2',
+    ])
+      assert.ok(words.includes(word), word);
+    assert.ok(!submitWords('sallyport-a', 1, limits).some((word) => word.startsWith('--array')));
+  });
+
+  it('a controller that does not answer is “unreachable”, and asked names are split', async () => {
+    const asked: (readonly string[])[] = [];
+    const away: RunSlurm = (_program, words) => {
+      asked.push(words);
+      return Promise.resolve({
+        code: 1,
+        stdout: '',
+        stderr: 'squeue: error: Unable to contact slurm controller',
+      });
+    };
+    await assert.rejects(createSlurm(away).states(['sallyport-a']), { code: 'unreachable' });
+    await assert.rejects(createSlurm(away).cancel(['1']), { code: 'unreachable' });
+    const silent: RunSlurm = () => Promise.resolve({ code: undefined, stdout: '', stderr: '' });
+    await assert.rejects(createSlurm(silent).largestRequest(), { code: 'unreachable' });
+    const fine: RunSlurm = (program, words) => {
+      if (program === 'squeue') asked.push(words);
+      return Promise.resolve({ code: 0, stdout: '', stderr: '' });
+    };
+    asked.length = 0;
+    await createSlurm(fine).states(Array.from({ length: 450 }, (_, index) => `sallyport-${index}`));
+    assert.equal(asked.length, 3);
+  });
+
+  it('arrays are never larger than the cluster allows, nor than 1,000', async () => {
+    for (const [size, wanted] of [
+      ['1001', 1000],
+      ['51', 50],
+      ['0', 1],
+      ['4000001', 1000],
+    ] as const) {
+      const run: RunSlurm = () =>
+        Promise.resolve({ code: 0, stdout: `MaxArraySize = ${size}\n`, stderr: '' });
+      assert.equal(await createSlurm(run).largestRequest(), wanted);
+    }
+  });
+
+  it('a word stays one word of the shell, whatever is in it', () => {
+    const word = fc.string({ minLength: 1, maxLength: 30 }).filter((text) => !text.includes('\0'));
+    fc.assert(
+      fc.property(word, (text) => {
+        const said = execFileSync('/bin/sh', ['-c', `printf %s ${quote(text)}`], { encoding: 'utf8' });
+        assert.equal(said, text);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('the script starts the runner by exact paths and keeps what it says', () => {
+    const home = join(folder(), `it's; $(here) "x"`);
+    mkdirSync(join(home, 'runs'), { recursive: true });
+    const program = join(home, 'runner.cjs');
+    writeFileSync(program, 'console.log(JSON.stringify(process.argv.slice(2)))');
+    const script = batchScript({ node: process.execPath, program, home, name: 'sallyport-a' });
+    execFileSync('/bin/sh', ['-s'], {
+      input: script,
+      env: { PATH: '/usr/bin:/bin', SLURM_ARRAY_TASK_ID: '7' },
+    });
+    const said = JSON.parse(readFileSync(join(home, 'runs', 'sallyport-a.7.said'), 'utf8')) as string[];
+    assert.deepEqual(said, ['batch', 'once', '--home', home, '--submit', 'sallyport-a']);
+  });
+});
