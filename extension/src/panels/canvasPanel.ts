@@ -61,6 +61,10 @@ export class CanvasPanel implements Disposable {
         if (summary.root !== root || !panel.visible) return;
         this.#channel.notify('canvas/delta', { run: summary, cards });
       }),
+      // What an engine that is gone ran has ended; the next one knows how.
+      services.engine.onDidChangeState((state) => {
+        if (state === 'running' && panel.visible) this.#refresh();
+      }),
     );
   }
 

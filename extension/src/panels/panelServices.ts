@@ -1,6 +1,7 @@
 import type { Uri } from 'vscode';
 import type { CommandRegistry } from '../commandRegistry.ts';
 import type { Engine } from '../engine.ts';
+import type { EngineClient } from '../engineClient.ts';
 import type { Log } from '../log.ts';
 import type { Notifier } from '../notifier.ts';
 import type { ProjectPicker } from '../project/pickProject.ts';
@@ -8,7 +9,7 @@ import type { ProjectPicker } from '../project/pickProject.ts';
 /** What the panels need of the extension. */
 export interface PanelServices {
   readonly extensionUri: Uri;
-  readonly engine: Engine;
+  readonly engine: Engine & Pick<EngineClient, 'onDidChangeState'>;
   readonly commands: CommandRegistry;
   readonly picker: ProjectPicker;
   readonly notifier: Notifier;

@@ -60,6 +60,9 @@ export class RunPanel implements Disposable {
         if (!panel.visible) this.#isReady = false;
       }),
       services.engine.on('run/delta', ({ summary, cards }) => this.#move(summary, cards)),
+      services.engine.onDidChangeState((state) => {
+        if (state === 'running' && this.#isReady) this.#refresh();
+      }),
       services.engine.on('log/appended', ({ cardRunId, totalLines }) => {
         if (this.#isReady && this.#cards.some(({ status }) => status.cardRunId === cardRunId)) {
           this.#channel.notify('run/logGrew', { cardRunId, totalLines });

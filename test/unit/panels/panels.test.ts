@@ -77,6 +77,11 @@ function fakeServices(answers: Record<string, (params: never) => unknown>) {
         listeners.set(method, known.add(listener));
         return { dispose: () => known.delete(listener) };
       },
+      onDidChangeState: (listener: (state: unknown) => void) => {
+        const known = listeners.get('state') ?? new Set();
+        listeners.set('state', known.add(listener));
+        return { dispose: () => known.delete(listener) };
+      },
     },
     commands: {
       run: async (...args: unknown[]) => void commands.push(args),
@@ -138,6 +143,20 @@ describe('The canvas panel', () => {
     assert.deepEqual(heard.slice(1), ['delta one']);
     held.dispose();
     assert.equal(listening(), 0);
+  });
+
+  it('asks the engine that was started in place of one that ended', async () => {
+    const { page, heard, fire, show, held } = open();
+    await page.call('canvas/ready', {});
+    await until(() => heard.length === 1);
+    fire('state', 'starting');
+    fire('state', 'running');
+    await until(() => heard.length === 2);
+    assert.equal(heard[1], heard[0]);
+    show(false);
+    fire('state', 'running');
+    assert.equal(heard.length, 2);
+    held.dispose();
   });
 
   it('[VIEW-02] turns wishes into commands for its own project, and nothing else', async () => {
