@@ -207,6 +207,8 @@ describe('places', () => {
     await window.screenshot('places-view');
     for (const theme of ['Dark Modern', 'Dark High Contrast']) {
       await new VaultWindow(window).theme(theme);
+      const kind = theme.includes('High Contrast') ? 'hc-black' : 'vs-dark';
+      await window.page.locator(`.monaco-workbench.${kind}`).waitFor();
       await window.screenshot(`places-${theme.replaceAll(' ', '-').toLowerCase()}`);
     }
   });
@@ -278,7 +280,7 @@ describe('places', () => {
     await window.palette('Sallyport: Doctor');
     const failed = window.page.locator('.view-line', { hasText: '[failed] lab over SSH' });
     await failed.waitFor({ timeout: 90_000 });
-    await window.page.locator('.view-line', { hasText: /connection lost|can’t be used/ }).waitFor();
+    await window.page.locator('.view-line', { hasText: /connection.lost|can’t.be.used/ }).waitFor();
     await window.screenshot('places-doctor');
   });
 

@@ -1,6 +1,5 @@
 import { window } from 'vscode';
 import { together, type Disposable } from '../disposable.ts';
-import { placesPart } from '../documents/placeReports.ts';
 import { doctorReport } from '../documents/reportTexts.ts';
 import { size } from '../figures.ts';
 import { labels, notices, questions } from '../messages.ts';
@@ -15,8 +14,7 @@ export function registerCareCommands(services: Services): Disposable {
     commands.register('sallyport.doctor', async () => {
       const report = await withStop(labels.doctorRuns(), async (signal) => {
         const facts = await engine.call('doctor/report', {}, signal);
-        const places = await checkUsedPlaces(engine, projects.state.projects, signal);
-        return doctorReport(facts, placesPart(places));
+        return doctorReport(facts, await checkUsedPlaces(engine, projects.state.projects, signal));
       });
       await reports.show(report.title, report.text);
     }),

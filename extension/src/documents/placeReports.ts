@@ -40,13 +40,17 @@ export function vmImageReport({ image }: VmStatus, accelerator?: 'kvm' | 'tcg'):
   return { title, text: `${title}\n${'='.repeat(title.length)}\n\n${parts.join('\n\n')}\n` };
 }
 
-/** What Doctor says of each place: usable or not, and what to do. Empty for none. */
+/** True where cards can run there as things stand. */
+export function isUsable({ state, facts }: PlaceView): boolean {
+  return state === 'ready' && facts?.isolation.kind !== 'none';
+}
+
+/** What Doctor says of each place: usable or not, and what to do. */
 export function placesPart(places: readonly PlaceView[]): string {
-  if (places.length === 0) return '';
   const lines = places.map((place) => {
-    const isUsable = place.state === 'ready' && place.facts?.isolation.kind !== 'none';
-    const head = `[${isUsable ? t('ok') : t('failed')}] ${placeName(place.id)}`;
-    const said = isUsable ? [placeFigures(place)] : [placeStateWord(place), ...troubleOf(place)];
+    const isGood = isUsable(place);
+    const head = `[${isGood ? t('ok') : t('failed')}] ${placeName(place.id)}`;
+    const said = isGood ? [placeFigures(place)] : [placeStateWord(place), ...troubleOf(place)];
     return [head, ...said.map((line) => `    ${line}`)].join('\n');
   });
   return [t('Other places'), ...lines].join('\n');

@@ -6,11 +6,13 @@ import type {
   IsolationCheck,
   IsolationReport,
 } from '../../../protocol/src/runner.ts';
+import type { PlaceView } from '../../../protocol/src/places.ts';
 import { principalWord } from '../agentMessages.ts';
 import { size, timestamp } from '../figures.ts';
 import { changeText, plannedWord, reasonText } from '../messages.ts';
 import { plain } from '../plainText.ts';
 import { columns } from './columns.ts';
+import { isUsable, placesPart } from './placeReports.ts';
 
 const t = l10n.t;
 
@@ -53,10 +55,10 @@ export interface DoctorFacts {
   readonly node: string;
 }
 
-/** What works on this machine, what does not, and the remedy of each; then the same of other places, as text. */
-export function doctorReport(facts: DoctorFacts, places = ''): Report {
+/** What works on this machine and in other places, what does not, and the remedy of each. */
+export function doctorReport(facts: DoctorFacts, places: readonly PlaceView[] = []): Report {
   const all = [...facts.isolation.checks, ...facts.checks];
-  const missing = all.filter((check) => !check.ok).length;
+  const missing = all.filter((check) => !check.ok).length + places.filter((place) => !isUsable(place)).length;
   const sealing =
     facts.isolation.kind === 'none'
       ? t('This machine can’t seal processes: only js cards run, every other card is refused.')
@@ -74,13 +76,13 @@ export function doctorReport(facts: DoctorFacts, places = ''): Report {
   return report(t('Doctor'), [
     missing === 0
       ? t('Everything that was checked works.')
-      : t('{0} of {1} checks failed. The remedies stand below them.', missing, all.length),
+      : t('{0} of {1} checks failed. The remedies stand below them.', missing, all.length + places.length),
     sealing,
     all.map(checkLines).join('\n'),
     interpreters.length === 0
       ? t('No interpreters were found.')
       : columns([[t('runtime'), t('version'), t('path')], ...interpreters]),
-    ...(places === '' ? [] : [places]),
+    ...(places.length === 0 ? [] : [placesPart(places)]),
     columns([
       [t('State folder'), plain(facts.home)],
       [t('Engine’s Node'), plain(facts.node)],

@@ -1,5 +1,6 @@
 import { window } from 'vscode';
 import type { PlaceView } from '../../../protocol/src/places.ts';
+import { isUsable } from '../documents/placeReports.ts';
 import type { Engine } from '../engine.ts';
 import { askSure } from '../native/askSure.ts';
 import type { Notifier } from '../notifier.ts';
@@ -26,8 +27,7 @@ export class ManagePlaces {
       this.#engine.call('place/check', { place: id }, signal),
     );
     this.#list.update(view);
-    const isUsable = view.state === 'ready' && view.facts?.isolation.kind !== 'none';
-    this.#notifier.show(isUsable ? placeNotices.ready(view) : placeNotices.unusable(view));
+    this.#notifier.show(isUsable(view) ? placeNotices.ready(view) : placeNotices.unusable(view));
   }
 
   async showHeld({ id }: PlaceView): Promise<void> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { CommandRegistry } from '../../../../extension/src/commandRegistry.ts';
+import { doctorReport } from '../../../../extension/src/documents/reportTexts.ts';
 import type { Reports } from '../../../../extension/src/documents/reports.ts';
 import type { Log } from '../../../../extension/src/log.ts';
 import type { Notice } from '../../../../extension/src/messages.ts';
@@ -259,5 +260,20 @@ describe('commands about places', () => {
       new AbortController().signal,
     );
     assert.deepEqual(checked.map(({ id }) => id).sort(), ['ssh:lab', 'vm']);
+  });
+});
+
+describe('Doctor', () => {
+  it('[PLACEUI-06] does not say that everything works where a place can’t be used', () => {
+    const facts = {
+      isolation: placeFacts.isolation,
+      interpreters: [],
+      checks: [],
+      home: '/home',
+      node: 'v24.1.0',
+    };
+    const refused = samplePlace({ state: 'refused', detail: 'No Node', remedy: 'Install it' });
+    assert.match(doctorReport(facts, [refused]).text, /1 of 1 checks failed[^]*\[failed\] lab over SSH/);
+    assert.match(doctorReport(facts).text, /Everything that was checked works/);
   });
 });
