@@ -57,11 +57,17 @@ export class SlurmCluster {
     await this.#startMunge();
     await this.startController();
     await this.startNode();
+    await this.isIdle();
+  }
+
+  /** Waits until the node can take jobs and has none. */
+  async isIdle(): Promise<void> {
     await until(async () => /\bidle\b/.test(await this.run('sinfo', '--noheader', '--format=%T')), 30_000);
   }
 
-  async startController(): Promise<void> {
-    const { child } = this.#spawn('slurmctld', ['-D', '-f', this.configuration]);
+  /** With `forget` it remembers no job of before. */
+  async startController({ forget = false } = {}): Promise<void> {
+    const { child } = this.#spawn('slurmctld', ['-D', '-f', this.configuration, ...(forget ? ['-c'] : [])]);
     await until(async () => {
       if (child.exitCode !== null) throw new Error(`slurmctld ended: ${this.log('slurmctld')}`);
       return (await this.run('scontrol', 'ping')).includes('UP');

@@ -30,7 +30,7 @@ export const batchTimes: BatchTimes = {
   longestMs: 2000,
   lookMs: [50, 1000],
   askMs: [1000, 15_000],
-  settleMs: 5000,
+  settleMs: 4000,
 };
 
 export interface BatchJobsOptions {
@@ -92,7 +92,9 @@ export class BatchJobs {
     );
     for (const name of folder.submitNames()) {
       const submit = this.#readSubmit(name);
-      if (submit?.expects && submit.engine === engine) this.#open(submit);
+      if (!submit?.expects || submit.engine !== engine) continue;
+      this.#open(submit);
+      this.#tidy(name);
     }
     this.#wake();
   }
@@ -153,11 +155,7 @@ export class BatchJobs {
       throw new UserError('conflict', `The job ${jobId} has not ended`);
     folder.removeRun(job.name, job.index, jobId);
     this.#jobs.delete(jobId);
-    const group = this.#groups.get(job.name);
-    if (group?.jobs.every(({ spec }) => !this.#jobs.has(spec.jobId)) && !this.#isToCancel(group)) {
-      folder.removeSubmit(job.name, group.submit.jobs);
-      this.#groups.delete(job.name);
-    }
+    this.#tidy(job.name);
     return true;
   }
 
@@ -182,6 +180,15 @@ export class BatchJobs {
     clearTimeout(this.#looking);
     clearTimeout(this.#asking);
     await Promise.all(this.#handing);
+  }
+
+  /** Removes a group of which nothing is wanted any more, here or in the batch system. */
+  #tidy(name: string): void {
+    const group = this.#groups.get(name);
+    if (!group || this.#isToCancel(group)) return;
+    if (group.jobs.some(({ spec }) => this.#jobs.has(spec.jobId))) return;
+    this.#options.folder.removeSubmit(name, group.submit.jobs);
+    this.#groups.delete(name);
   }
 
   #readSubmit(name: string): Submit | undefined {
@@ -250,7 +257,10 @@ export class BatchJobs {
     const { system, script, folder } = this.#options;
     const { name, jobs, limits } = group.submit;
     group.state = 'submitting';
-    for (const job of group.jobs) job.say(`Handing it to ${system.title}`);
+    for (const job of group.jobs) {
+      job.absentSince = undefined;
+      job.say(`Handing it to ${system.title}`);
+    }
     const answer = await system.submit({ name, count: jobs.length, limits, script: script(name) });
     if (answer.kind === 'submitted') {
       folder.writeSubmitId(name, answer.id);
@@ -439,6 +449,7 @@ export class BatchJobs {
     );
     if (handles.length > 0) await system.cancel(handles);
     for (const job of chosen) this.#toCancel.delete(job);
+    for (const { submit } of groups) this.#tidy(submit.name);
   }
 
   #isToCancel({ jobs }: Group): boolean {

@@ -142,7 +142,23 @@ describe('the jobs of a batch system', () => {
     assert.ok(jobs.cancel('job-1'));
     await until(() => heard.end() === 'cancelled');
     assert.equal(shared().claimOf('job-1')?.by, 'login');
+    assert.ok(jobs.forget('job-1'));
     await until(() => system.cancelled.includes('7'));
+    await until(() => shared().submitNames().length === 0);
+    assert.deepEqual([...shared().runFiles()], []);
+  });
+
+  it('an answer that came late: that the system does not know it yet is no end', async () => {
+    system.answer = { kind: 'unsure', detail: 'silence' };
+    const jobs = create();
+    await jobs.submit(await spec());
+    await until(() => system.requests.length === 1);
+    system.answer = { kind: 'submitted', id: '7' };
+    await until(() => system.requests.length === 2);
+    system.put();
+    const heard = hear(jobs);
+    await until(() => heard.texts.some((text) => text.includes('queue')));
+    assert.equal(heard.end(), undefined);
   });
 
   it('events are told once in order, after what was heard before, and the end last', async () => {
