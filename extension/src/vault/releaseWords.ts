@@ -46,5 +46,4 @@ export const sshWords = {
   refused: (title: string, code: string): string =>
     t('the vault does not sign with “{0}” ({1})', plain(title), plain(code)),
   cancelled: (): string => t('The connection was given up'),
-  lookAtVault: (): string => t('Look at it in the Vault view.'),
 } as const;

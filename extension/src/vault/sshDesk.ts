@@ -9,7 +9,7 @@ import type { ItemSummary } from './core/items.ts';
 import type { Vault } from './core/vaultContract.ts';
 import { VaultError } from './core/vaultState.ts';
 import { coversWanted, type Wanted } from './grants.ts';
-import { sshWords } from './releaseWords.ts';
+import { releaseWords, sshWords } from './releaseWords.ts';
 import { keyOfLine, parseSignIn, rawKey } from './sshWire.ts';
 
 type Requests = typeof vaultPersonRequests;
@@ -150,5 +150,5 @@ async function publicKeyOf(vault: Vault, { id, version }: ItemSummary): Promise<
 }
 
 function needed(detail: string): UserError {
-  return new UserError('permission-needed', detail, { remedy: sshWords.lookAtVault() });
+  return new UserError('permission-needed', detail, { remedy: releaseWords.lookAtVault() });
 }

@@ -24,6 +24,7 @@ import {
   limitsWord,
   refusalWord,
 } from '../../../extension/src/vault/ui/grantWords.ts';
+import { sshWords } from '../../../extension/src/vault/releaseWords.ts';
 import { vaultNotices } from '../../../extension/src/vault/ui/vaultNotices.ts';
 import {
   editWords,
@@ -144,6 +145,8 @@ const use = { kind: 'env', name: 'DB_PASSWORD' } as const;
 
 /** Arguments of those that take none of a person's or a program's texts: words of ours, numbers, days. */
 const own: Readonly<Record<string, readonly unknown[]>> = {
+  'ssh.noGrant': [foreign, 'ssh:lab'],
+  'ssh.refused': [foreign, 'locked'],
   'vault.items': [1],
   'vault.waits': [2],
   'vault.sentTo': [['a.example.org', foreign]],
@@ -228,6 +231,8 @@ describe('The texts of the vault and of presence', () => {
       ...render('run', runWords),
       ...render('grant', grantWords),
       `grant: ${grantSentence({ principal: 'card:x', field: 'password', item: 'db', use }, foreign)}`,
+      `grant: ${grantSentence({ principal: 'place:ssh:lab', field: 'private-key', item: 'lab', use: { kind: 'sshSignature' } }, foreign)}`,
+      ...render('ssh', sshWords),
       `limits: ${limitsWord({ count: 1, until: null })}; ${limitsWord(limits)}`,
       ...(
         [
