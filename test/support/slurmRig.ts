@@ -23,6 +23,8 @@ export interface SlurmRigOptions {
   readonly settings?: readonly string[];
   /** Variables of every shell on the login node, by name; `$HOME` stands for its home folder. */
   readonly login?: Readonly<Record<string, string>>;
+  /** Lines of sshd_config. */
+  readonly host?: readonly string[];
 }
 
 /** A cluster of one node whose login node is an sshd, both real and on loopback. */
@@ -32,7 +34,7 @@ export class SlurmRig {
   readonly host: SshHost;
   readonly #places: TestPlace[] = [];
 
-  constructor({ settings = [], login = {} }: SlurmRigOptions = {}) {
+  constructor({ settings = [], login = {}, host = [] }: SlurmRigOptions = {}) {
     this.cluster = new SlurmCluster({ folder: join(this.folder, 'cluster'), settings });
     const home = join(this.folder, 'login', 'home');
     const tools = join(this.folder, 'tools');
@@ -48,7 +50,10 @@ export class SlurmRig {
     const words = Object.entries(variables).map(
       ([name, value]) => `"${name}=${value.replaceAll('"', '\\"')}"`,
     );
-    this.host = new SshHost({ folder: join(this.folder, 'login'), settings: [`SetEnv ${words.join(' ')}`] });
+    this.host = new SshHost({
+      folder: join(this.folder, 'login'),
+      settings: [`SetEnv ${words.join(' ')}`, ...host],
+    });
   }
 
   async start(): Promise<void> {

@@ -6,10 +6,13 @@ import { join } from 'node:path';
 import type { JobResult, JobSpec } from '../../../protocol/src/runner.ts';
 import { putTree } from '../../support/blobs.ts';
 import { jobWith } from '../../support/jobs.ts';
+import { openPlaceEngine } from '../../support/placeEngine.ts';
+import { writeProject } from '../../support/projectFolder.ts';
 import { Heard, type TestPlace } from '../../support/remotePlace.ts';
 import { hasSlurm } from '../../support/slurmCluster.ts';
 import { SlurmRig } from '../../support/slurmRig.ts';
 import { hasSshd } from '../../support/sshPlace.ts';
+import { never, statesOf } from '../../support/testEngine.ts';
 import { until } from '../../support/until.ts';
 
 /** Against a real controller and a real node behind a real sshd. */
@@ -82,7 +85,7 @@ describe('cards through Slurm', function () {
     assert.ok(!states.includes('FAILED'), `A job failed: ${states.join(' ')}`);
   });
 
-  it('L03: one that is cancelled in Slurm says so, running or waiting [SLURM-03]', async () => {
+  it('L03: one that is cancelled in Slurm while it runs says so [SLURM-03]', async () => {
     const before = await names();
     const running = await start('echo on; sleep 60', { limits: { ...jobWith({}).limits, seconds: 60 } });
     await until(() => running.heard.stdout === 'on\n', 30_000);
@@ -104,7 +107,7 @@ describe('cards through Slurm', function () {
     );
   });
 
-  it('L04: what a card waits for is shown, and cancelling it in the queue is at once [SLURM-05] [SLURM-04]', async () => {
+  it('L04: what a card waits for is shown, and cancelling it in the queue is at once, here or in Slurm (L03) [SLURM-05] [SLURM-04] [SLURM-03]', async () => {
     await rig.cluster.run(
       'scontrol',
       'update',
@@ -112,6 +115,10 @@ describe('cards through Slurm', function () {
       'State=DRAIN',
       'Reason=test',
     );
+    const before = await names();
+    const outside = await start('echo nor this');
+    await until(async () => (await newJobs(before)).length === 1, 20_000);
+    const [first] = await newJobs(before);
     const waiting = await start('echo never');
     try {
       await until(
@@ -121,12 +128,44 @@ describe('cards through Slurm', function () {
           ),
         30_000,
       );
+      await rig.cluster.run('scancel', first?.id.replace('_N/A', '') ?? '');
       waiting.cancel();
       assert.deepEqual((await waiting.result).outcome, { kind: 'cancelled' });
       await until(async () => (await rig.cluster.jobs()).every(({ state }) => state !== 'PENDING'), 20_000);
       assert.equal(waiting.heard.stdout, '');
+      assert.match(detailOf(await outside.result), /cancelled in Slurm, not from Sallyport/);
+      assert.equal(outside.heard.stdout, '');
     } finally {
       await rig.cluster.run('scontrol', 'update', `NodeName=${hostname().split('.')[0]}`, 'State=RESUME');
+    }
+  });
+
+  it('a project gives the same results here and on the cluster, by digest, with one log [SLURM-01]', async () => {
+    const project = join(rig.folder, 'project');
+    const shell = { runtime: 'shell', entry: 'main.sh', outputs: { out: { type: 'text' } } } as const;
+    const there = { permissions: { executionService: 'slurm:lab' } };
+    writeProject(project, { a: shell, b: { ...shell, ...there } });
+    for (const id of ['a', 'b'])
+      writeFileSync(join(project, 'cards', id, 'main.sh'), 'echo same > $SALLYPORT_OUTPUTS/out; echo said\n');
+    const engine = openPlaceEngine(join(rig.folder, 'home'), project, join(rig.folder, 'here', 'config'));
+    try {
+      await engine.acceptAll();
+      const view = await engine.run({ ignoreCache: true });
+      assert.deepEqual(statesOf(view), { a: 'done', b: 'done' });
+      const [a, b] = view.cards;
+      assert.equal(a?.outputs[0]?.artifact.digest, b?.outputs[0]?.artifact.digest);
+      assert.deepEqual([a?.status.place ?? 'local', b?.status.place], ['local', 'slurm:lab']);
+      const { lines } = await engine.handlers['log/read'](
+        { cardRunId: b?.status.cardRunId ?? '', fromLine: 0, count: 9 },
+        never,
+      );
+      assert.deepEqual(
+        lines.map(({ text }) => text),
+        ['said'],
+      );
+      assert.deepEqual(await engine.handlers['place/held']({ place: 'slurm:lab' }, never), []);
+    } finally {
+      await engine.dispose();
     }
   });
 
@@ -319,15 +358,13 @@ function endTasks(folder: string): void {
 
 describe('a cluster whose shared folder has an awkward name', function () {
   this.timeout(60_000);
-  it('L08: spaces, quotes and semicolons are one path, in Slurm and on the node [SLURM-07]', async function () {
+  it('L08: spaces, quotes and semicolons are one path, in Slurm and on the node; one channel is enough [SLURM-07]', async function () {
     if (!hasSlurm || !hasSshd) {
       console.log('No Slurm or no sshd here: install slurm-wlm, munge and openssh-server to run this.');
       this.skip();
     }
-    const rig: SlurmRig = new SlurmRig({
-      login: { SALLYPORT_SLURM_DIR: `/tmp/sallyport-slurm-a b'c;$(touch x)-${process.pid}` },
-    });
     const awkward = `/tmp/sallyport-slurm-a b'c;$(touch x)-${process.pid}`;
+    const rig = new SlurmRig({ login: { SALLYPORT_SLURM_DIR: awkward }, host: ['MaxSessions 1'] });
     try {
       await rig.start();
       const place = rig.open();

@@ -5,7 +5,7 @@ import { showHiddenLines } from '../../../../protocol/src/text.ts';
 import type { OpenOptions, RunnerLink, RunnerTransport } from '../places/runnerTransport.ts';
 import { createSentinel, readToSentinel } from '../ssh/sentinel.ts';
 import { installProgram, type InstalledProgram } from '../ssh/remoteProgram.ts';
-import type { ExecStream } from '../ssh/sshConnection.ts';
+import type { ExecStream, SshConnection } from '../ssh/sshConnection.ts';
 import type { SshSession, SshSessions } from '../ssh/sshSessions.ts';
 import { createStdioTransport } from '../stdioTransport.ts';
 import { LentPort } from '../vm/lentPort.ts';
@@ -45,10 +45,10 @@ async function openLink(
     const { onStep, signal } = more;
     const installed = await installProgram({ connection, program, folder: slurmFolder, onStep });
     onStep('Asking Slurm there');
-    const control = await start(session, installed, 'control', onStep, signal);
+    const control = await start(connection, installed, 'control', onStep, signal);
     void connection.closed.then(() => control.destroy());
     // One stream for all bytes: a login node gives few channels, and each costs the start of a program.
-    const bulk = new LentPort(() => start(session, installed, 'bulk', () => undefined, signal));
+    const bulk = new LentPort(() => openBytes(session, installed, signal));
     return {
       control: createStdioTransport(control, control),
       openBulk: () => bulk.lend(),
@@ -63,9 +63,30 @@ async function openLink(
   }
 }
 
+/** A host that gives one channel (MaxSessions 1) gives it to the messages; bytes get a connection of their own. */
+async function openBytes(
+  session: SshSession,
+  installed: InstalledProgram,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  const quietly = () => undefined;
+  try {
+    return await start(session.connection, installed, 'bulk', quietly, signal);
+  } catch (error) {
+    if (!(error instanceof UserError) || error.code !== 'unreachable') throw error;
+    const another = await session.another();
+    const stream = await start(another, installed, 'bulk', quietly, signal).catch((reason: unknown) => {
+      another.close();
+      throw reason;
+    });
+    stream.once('close', () => another.close());
+    return stream;
+  }
+}
+
 /** A stream to the command over there that has said that it is ready. What it waits for is told meanwhile. */
 async function start(
-  session: SshSession,
+  connection: SshConnection,
   { node, file, home }: InstalledProgram,
   kind: 'control' | 'bulk',
   onStep: (step: string) => void,
@@ -73,7 +94,7 @@ async function start(
 ): Promise<Duplex> {
   const sentinel = createSentinel();
   const command = `exec '${node}' '${file}' batch ${kind} --home '${home}' --sentinel ${sentinel}`;
-  const started = await session.connection.exec(command);
+  const started = await connection.exec(command);
   const stop = () => started.stream.destroy();
   signal.addEventListener('abort', stop, { once: true });
   try {
