@@ -2,6 +2,7 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { copyFile, cp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import type { Locator } from 'playwright-core';
 import { openVmFolder } from '../../language-server/src/runners/vm/vmFolder.ts';
@@ -133,9 +134,15 @@ export class PlacesWindow {
       if (commandOf(pid).includes('engine.mjs')) process.kill(pid, 'SIGKILL');
   }
 
-  /** The ids of the runs, newest first, with their states. */
-  async runs(): Promise<readonly { runId: string; state: string }[]> {
-    return ((await this.#history()) as { runs: { runId: string; state: string }[] }).runs;
+  /** The runs, newest first. Read from the store: asking the command line each time would hold up what is waited for. */
+  runs(): readonly { runId: string; state: string }[] {
+    const store = new DatabaseSync(join(this.home, 'sallyport.sqlite'), { readOnly: true });
+    try {
+      const rows = store.prepare('select id, state from runs order by seq desc').all();
+      return rows.map(({ id, state }) => ({ runId: String(id), state: String(state) }));
+    } finally {
+      store.close();
+    }
   }
 
   async cardEnds(runId: string): Promise<readonly CardEnd[]> {
@@ -144,21 +151,22 @@ export class PlacesWindow {
 
   /** Runs everything anew and waits for the end; gives the run's id. */
   async runAll(limitMs = 60_000, meanwhile?: () => Promise<void>): Promise<string> {
-    const before = (await this.runs())[0]?.runId;
+    const before = this.runs()[0]?.runId;
     await this.window.palette('Sallyport: Run Without Cache');
     await meanwhile?.();
     return this.window.until(
       'the end of the run',
       async () => {
-        const [newest] = await this.runs();
-        return newest && newest.runId !== before && newest.state !== 'running' && newest.runId;
+        const [newest] = this.runs();
+        const hasEnded = newest && newest.runId !== before && newest.state !== 'running';
+        return Promise.resolve(hasEnded && newest.runId);
       },
       limitMs,
     );
   }
 
-  async #history(...words: string[]): Promise<unknown> {
-    const { stdout } = await run(process.execPath, [this.#cli, 'history', this.folder, ...words, '--json'], {
+  async #history(runId: string): Promise<unknown> {
+    const { stdout } = await run(process.execPath, [this.#cli, 'history', this.folder, runId, '--json'], {
       env: { ...process.env, SALLYPORT_HOME: this.home },
       maxBuffer: 16 * 1024 * 1024,
     });
