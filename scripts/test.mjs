@@ -14,7 +14,10 @@ const suites = [
   { name: 'unit', mocha: ['test/unit/**/*.test.ts'] },
   { name: 'floor', mocha: ['test/floor/**/*.test.ts'] },
   { name: 'hostile', mocha: ['test/hostile/**/*.test.ts'] },
-  { name: 'integration', parts: ['host', 'tiny', 'sample', 'agent', 'apps', 'vault', 'places', 'restricted', 'vsix'] },
+  {
+    name: 'integration',
+    parts: ['host', 'tiny', 'sample', 'agent', 'apps', 'vault', 'places', 'restricted', 'vsix'],
+  },
 ];
 
 const only = argv.includes('--only') ? argv[argv.indexOf('--only') + 1]?.split(',') : undefined;
