@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { CardState } from '../../../protocol/src/engine.ts';
-import { shownState } from '../../../webviews/src/canvas/cardText.ts';
+import type { CardState, CardStatus, PermissionView } from '../../../protocol/src/engine.ts';
+import {
+  cardAside,
+  cardFigures,
+  shownPermission,
+  shownState,
+} from '../../../webviews/src/canvas/cardText.ts';
 import { reduceCanvas, stateChanges, initialCanvas } from '../../../webviews/src/canvas/canvasState.ts';
 import { graphKey, neighbour, wiresOf } from '../../../webviews/src/canvas/graph.ts';
 import { cardSize, createGraphCache, placeCards } from '../../../webviews/src/canvas/layout.ts';
 import { initialRun, reduceRun } from '../../../webviews/src/run/runState.ts';
+import { placePermission } from '../../support/samplePlaces.ts';
 import {
   sampleCard,
   sampleCardRun,
@@ -29,6 +35,37 @@ describe('A card on the canvas', () => {
       [stateOf('queued', true), stateOf('running', true), stateOf('skipped', false)],
       ['queued', 'running', 'skipped'],
     );
+  });
+});
+
+describe('The place of a card on the canvas', () => {
+  const network = {
+    ...placePermission('x'),
+    key: 'n',
+    permission: { name: 'network', host: 'a.test' },
+  } as const;
+
+  it('[PLACEUI-01] is the permission that is shown, unless another waits for a person', () => {
+    const place = placePermission('ssh:lab');
+    const shown = (...permissions: PermissionView[]) => shownPermission(sampleCard('a', { permissions }));
+    assert.equal(shown(network, place), place);
+    const waiting = { ...network, accepted: false };
+    assert.equal(shown(place, waiting), waiting);
+    assert.equal(shown(network), network);
+    assert.equal(shown(), undefined);
+  });
+
+  it('[PLACEUI-01] is told while the card is under way there', () => {
+    const figures = (status: Partial<CardStatus>) =>
+      cardFigures(sampleCard('a', { status: sampleStatus(status.state ?? 'done', status) }));
+    assert.equal(figures({ state: 'running', place: 'ssh:lab' }), 'ssh:lab');
+    assert.equal(figures({ state: 'running', place: 'local' }), '');
+    assert.doesNotMatch(figures({ state: 'done', place: 'ssh:lab' }), /lab/);
+  });
+
+  it('[PLACEUI-01] leaves the other permissions to what a screen reader says beside', () => {
+    const card = sampleCard('a', { permissions: [network, placePermission('ssh:lab')] });
+    assert.equal(cardAside(card, []), network.sentence);
   });
 });
 

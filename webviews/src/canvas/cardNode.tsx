@@ -4,7 +4,7 @@ import type { CardView } from '../../../protocol/src/engine.ts';
 import { Icon } from '../ui/icon.tsx';
 import { StateLabel } from '../ui/stateLabel.tsx';
 import { words } from '../ui/words.ts';
-import { cardFigures, shownState } from './cardText.ts';
+import { cardFigures, shownPermission, shownState } from './cardText.ts';
 
 export type CardNode = Node<
   {
@@ -89,12 +89,12 @@ function Badges({ card }: { readonly card: CardView }) {
     );
   }
   if (card.permissions.length === 0) return <span className="card-badges card-sealed">{words.sealed}</span>;
-  const asked = card.permissions.find(({ accepted }) => !accepted);
-  const first = asked ?? card.permissions[0];
+  const shown = shownPermission(card);
+  const isAsked = shown?.accepted === false;
   return (
     <span className="card-badges" title={card.permissions.map(({ sentence }) => sentence).join('\n')}>
-      <span className={asked ? 'badge badge-text badge-new' : 'badge badge-text'}>
-        {asked ? `${words.needsReview}: ${asked.sentence}` : first?.sentence}
+      <span className={isAsked ? 'badge badge-text badge-new' : 'badge badge-text'}>
+        {isAsked ? `${words.needsReview}: ${shown.sentence}` : shown?.sentence}
       </span>
       {card.permissions.length > 1 ? <span className="badge">+{card.permissions.length - 1}</span> : null}
     </span>

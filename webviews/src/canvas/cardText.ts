@@ -16,15 +16,28 @@ export function shownState({ status, blocked }: Pick<CardView, 'status' | 'block
   return status ?? { state: 'none', cached: false };
 }
 
-/** Place, where it is another one, time and size of a card's last run: `ssh:lab · 1.2 s · 3.4 KB`. */
+/**
+ * Time and size of a card's last run: `1.2 s · 3.4 KB`; while it is under way elsewhere, the place. Empty where nothing
+ * is known.
+ */
 export function cardFigures(card: CardView): string {
   const { status } = card;
   if (!status) return '';
-  const parts = [];
-  if (status.place !== undefined && status.place !== localPlace) parts.push(visibleText(status.place));
+  const { place = localPlace, state } = status;
+  const isUnderWay = state === 'running' || state === 'queued';
+  const parts = isUnderWay && place !== localPlace ? [visibleText(place)] : [];
   if (status.runMs !== null && !status.cached) parts.push(duration(status.runMs));
   if (status.outputBytes > 0) parts.push(byteSize(status.outputBytes));
   return parts.join(' · ');
+}
+
+/** The permission that a picture with room for one shows: what waits for a person, else where the card runs, else the first. */
+export function shownPermission({ permissions }: CardView): CardView['permissions'][number] | undefined {
+  return (
+    permissions.find(({ accepted }) => !accepted) ??
+    permissions.find(({ permission }) => permission.name === 'execution') ??
+    permissions[0]
+  );
 }
 
 /** What the card may reach, one text for each permission; a new one says so. */
@@ -38,7 +51,10 @@ export function permissionTexts(card: CardView): string[] {
 export function cardAside(card: CardView, wires: readonly Wire[]): string {
   const after = [...new Set(wires.filter((wire) => wire.to === card.id).map((wire) => wire.from))];
   return [
-    ...permissionTexts(card).slice(1),
+    ...permissionTexts({
+      ...card,
+      permissions: card.permissions.filter((each) => each !== shownPermission(card)),
+    }),
     after.length > 0 ? `${words.columns.after} ${after.join(', ')}` : '',
   ]
     .filter((part) => part !== '')
