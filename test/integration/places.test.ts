@@ -98,7 +98,7 @@ describe('places', () => {
       .first()
       .waitFor({ timeout: 60_000 });
     if (await window.page.locator('.part.auxiliarybar').isVisible())
-      await window.palette('View: Toggle Secondary Side Bar Visibility');
+      await places.palette('View: Toggle Secondary Side Bar Visibility');
     await runIn('local', await places.runAll());
     assert.equal(Object.keys(digests.get('local') ?? {}).length, 8);
   });
@@ -108,7 +108,7 @@ describe('places', () => {
     const path = join(places.folder, 'cards/extremes/_card.json');
     const original = readFileSync(path, 'utf8');
     await places.closeEditors();
-    await window.palette('Sallyport: Choose Where a Card Runs…');
+    await places.palette('Sallyport: Choose Where a Card Runs…');
     await places.line('Hottest days').click();
     await places.line('lab over SSH').waitFor();
     await window.screenshot('places-choose');
@@ -147,7 +147,7 @@ describe('places', () => {
     this.timeout(150_000);
     const { window } = used();
     const invitation = await worker.invite();
-    await window.palette('Sallyport: Enrol at Worker…');
+    await places.palette('Sallyport: Enrol at Worker…');
     await places.quick.locator('input.input[type=password]').waitFor();
     await places.enter(/The invitation/, invitation);
     await places.enter(/What the worker is called here/, 'shared');
@@ -227,7 +227,7 @@ describe('places', () => {
     await places.runCard(/^Endless/);
     await window.row('Cards', /^Endless, running · lab over SSH/).waitFor();
     await window.until('the program over there', async () => Promise.resolve(sleepers().length > 0));
-    await window.palette('Sallyport: Cancel Run');
+    await places.palette('Sallyport: Cancel Run');
     await window.row('Cards', /^Endless, cancelled/).waitFor();
     assert.deepEqual(sleepers(), []);
   });
@@ -268,7 +268,7 @@ describe('places', () => {
     await window.row('Cards', /^Endless, unknown/).waitFor();
     await places.clearNotifications();
     assert.ok(sleepers().length > 0, 'it goes on');
-    await window.palette('Sallyport: Show Held Jobs');
+    await places.palette('Sallyport: Show Held Jobs');
     await places.line('lab over SSH').click();
     await places.line(/^endless/).waitFor();
     await window.screenshot('places-held');
@@ -283,7 +283,7 @@ describe('places', () => {
   it('[PLACEUI-06] Doctor says which place can’t be used and what to do', async () => {
     const { window } = used();
     await host.stop();
-    await window.palette('Sallyport: Doctor');
+    await places.palette('Sallyport: Doctor');
     const failed = window.page.locator('.view-line', { hasText: '[failed] lab over SSH' });
     await failed.waitFor({ timeout: 90_000 });
     await window.page.locator('.view-line', { hasText: /connection.lost|can’t.be.used/ }).waitFor();

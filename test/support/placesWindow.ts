@@ -70,6 +70,18 @@ export class PlacesWindow {
     }
   }
 
+  /** Runs a command of the palette. A tab that has just been opened takes the focus when it is ready: then once more. */
+  async palette(title: string): Promise<void> {
+    const input = this.quick.locator('input.input').first();
+    await this.window.until(`the palette with ${title}`, async () => {
+      await this.window.page.keyboard.press('F1');
+      await input.fill(`>${title}`, { timeout: 2000 });
+      await this.line(title).waitFor({ timeout: 2000 });
+      await this.line(title).click({ timeout: 2000 });
+      return true;
+    });
+  }
+
   row(spoken: RegExp): Locator {
     return this.window.row('Places', spoken).first();
   }
@@ -101,7 +113,7 @@ export class PlacesWindow {
       `${count} blocked cards`,
       async () => (await window.row('Cards', /blocked/).count()) === count,
     );
-    await window.palette('Sallyport: Review Permissions');
+    await this.palette('Sallyport: Review Permissions');
     const lines = this.quick
       .locator('.monaco-list-row')
       .filter({ hasText: `Run on ${place}` })
@@ -115,16 +127,16 @@ export class PlacesWindow {
   /** Runs the card of one line of the Cards view. */
   async runCard(spoken: RegExp): Promise<void> {
     await this.window.row('Cards', spoken).click();
-    await this.window.palette('Sallyport: Run Card');
+    await this.palette('Sallyport: Run Card');
   }
 
   async closeEditors(): Promise<void> {
-    await this.window.palette('View: Close All Editors');
+    await this.palette('View: Close All Editors');
     await this.quick.waitFor({ state: 'hidden' });
   }
 
   async clearNotifications(): Promise<void> {
-    await this.window.palette('Notifications: Clear All Notifications');
+    await this.palette('Notifications: Clear All Notifications');
     await this.quick.waitFor({ state: 'hidden' });
   }
 
@@ -152,7 +164,7 @@ export class PlacesWindow {
   /** Runs everything anew and waits for the end; gives the run's id. */
   async runAll(limitMs = 60_000, meanwhile?: () => Promise<void>): Promise<string> {
     const before = this.runs()[0]?.runId;
-    await this.window.palette('Sallyport: Run Without Cache');
+    await this.palette('Sallyport: Run Without Cache');
     await meanwhile?.();
     return this.window.until(
       'the end of the run',
