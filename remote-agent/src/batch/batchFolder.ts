@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -19,6 +19,7 @@ import type { JobSpec } from '../../../protocol/src/runner.ts';
 import { systemCode, toFileError } from '../files/fileError.ts';
 import { openRunnerHome } from '../served/runnerHome.ts';
 import { isBatchName } from './batchSystem.ts';
+import { emptyResult } from './emptyResult.ts';
 
 /** What a node was found to be by the probe there; jobs on a node that differs are refused. */
 export const nodeFacts = z.strictObject({
@@ -103,7 +104,7 @@ export class BatchFolder {
     this.#replace(join(this.path, 'submits', `${head.name}.jobs`), lines.join(''));
   }
 
-  /** Undefined where there is none. Throws `store-damaged`-like errors of parsing for what is none of ours. */
+  /** Undefined where there is none. Throws where the file has no form. */
   readSubmit(name: string): Submit | undefined {
     if (!isBatchName(name)) return undefined;
     const text = readOrNothing(join(this.path, 'submits', `${name}.jobs`));
@@ -141,7 +142,8 @@ export class BatchFolder {
 
   claimOf(jobId: string): Claim | undefined {
     const text = readOrNothing(this.runFile(`${jobId}.claim`));
-    return text === undefined ? undefined : claim.parse(JSON.parse(text));
+    // Somebody has it, whoever that is: the program may have run.
+    return text === undefined ? undefined : (parsed(claim, text) ?? { by: 'node', task: '', host: '' });
   }
 
   /** False where the job has an end already. */
@@ -149,9 +151,12 @@ export class BatchFolder {
     return this.#create(this.runFile(`${jobId}.result`), JSON.stringify(value));
   }
 
+  /** A result that can't be read is an end all the same: one that nobody knows. */
   resultOf(jobId: string): KeptResult | undefined {
     const text = readOrNothing(this.runFile(`${jobId}.result`));
-    return text === undefined ? undefined : keptResult.parse(JSON.parse(text));
+    if (text === undefined) return undefined;
+    const detail = `The result file of the job in ${this.path} can’t be read`;
+    return parsed(keptResult, text) ?? { lastSeq: 0, result: emptyResult({ kind: 'unknown', detail }) };
   }
 
   /** An empty file whose presence says all. */
@@ -167,7 +172,7 @@ export class BatchFolder {
 
   progressOf(jobId: string): { fraction: number; text: string } | undefined {
     const text = readOrNothing(this.runFile(`${jobId}.progress`));
-    return text === undefined ? undefined : progress.parse(JSON.parse(text));
+    return text === undefined ? undefined : parsed(progress, text);
   }
 
   /** What the task said outside of events, its last 4 kB. */
@@ -196,9 +201,7 @@ export class BatchFolder {
 
   facts(): NodeFacts | undefined {
     const text = readOrNothing(join(this.path, 'facts'));
-    if (text === undefined) return undefined;
-    const parsed = nodeFacts.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : undefined;
+    return text === undefined ? undefined : parsed(nodeFacts, text);
   }
 
   removeFacts(): void {
@@ -208,7 +211,8 @@ export class BatchFolder {
   /** Puts the runner's file into the folder under its digest, so that every node finds it. Returns its path. */
   placeProgram(bytes: Uint8Array, digest: string): string {
     const path = join(this.path, `runner-${digest}.cjs`);
-    if (!existsSync(path)) this.#replace(path, bytes);
+    const there = existsSync(path) && hash('sha256', readFileSync(path));
+    if (there !== digest) this.#replace(path, bytes);
     return path;
   }
 
@@ -250,6 +254,15 @@ export class BatchFolder {
 }
 
 const progress = z.strictObject({ fraction: z.number(), text: z.string() });
+
+/** What another machine wrote is data: undefined where it has no form. */
+function parsed<T extends z.ZodMiniType>(schema: T, text: string): z.infer<T> | undefined {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
 
 function readOrNothing(path: string): string | undefined {
   try {

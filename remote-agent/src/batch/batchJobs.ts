@@ -341,8 +341,12 @@ export class BatchJobs {
     const { folder, system, now } = this.#options;
     const kept = folder.resultOf(job.spec.jobId);
     if (!kept) return false;
-    if (!needsReason(kept.result, job.isCancelled)) {
+    if (!needsReason(kept.result)) {
       job.ended = kept;
+      return true;
+    }
+    if (job.isCancelled) {
+      job.ended = { ...kept, result: { ...kept.result, outcome: { kind: 'cancelled' } } };
       return true;
     }
     if (job.reasonSince === undefined) {
@@ -359,7 +363,7 @@ export class BatchJobs {
   }
 
   async #ask(): Promise<void> {
-    const { system, times, onProblem } = this.#options;
+    const { system, times, folder, onProblem } = this.#options;
     const groups = [...this.#groups.values()].filter(
       (group) =>
         group.state !== 'submitting' &&
@@ -376,7 +380,8 @@ export class BatchJobs {
         );
     } catch (error) {
       for (const job of this.#jobs.values())
-        if (!job.ended) job.say(`${errorMessage(error)}; it is asked again`);
+        if (!job.ended && folder.claimOf(job.spec.jobId) === undefined)
+          job.say(`${errorMessage(error)}; it is asked again`);
       if (!(error instanceof UserError)) onProblem('ask the batch system', error);
     } finally {
       this.#isAsking = false;

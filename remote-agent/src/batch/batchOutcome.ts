@@ -67,10 +67,13 @@ export function outcomeWithoutResult({ task, wasStarted, title, seconds, said, f
   }
 }
 
-/** True where the runner saw that its program was ended from outside, and only the batch system can say why. */
-export function needsReason({ outcome }: JobResult, isCancelledHere: boolean): boolean {
-  if (outcome.kind === 'cancelled') return !isCancelledHere;
-  return outcome.kind === 'signalled' && outcome.signal === 'SIGKILL';
+/**
+ * True where a card failed in a way that the batch system may have brought about. It signals the runner and everything
+ * below it at once, so that a card may seem to have ended by itself, with any exit code.
+ */
+export function needsReason({ outcome }: JobResult): boolean {
+  if (outcome.kind === 'exited') return outcome.exitCode !== 0;
+  return outcome.kind === 'cancelled' || outcome.kind === 'unknown' || outcome.kind === 'signalled';
 }
 
 /** The result with the batch system's reason in place of what the runner could see of it. */
@@ -80,27 +83,18 @@ export function withReason(
   title: string,
   seconds: number,
 ): JobResult {
-  const end = task?.end;
-  const isCancelled = result.outcome.kind === 'cancelled';
-  if (
-    end === 'memory' ||
-    (isCancelled && (end === 'timeout' || end === 'preempted' || end === 'cancelled'))
-  ) {
-    const outcome = outcomeWithoutResult({
-      task,
-      wasStarted: true,
-      title,
-      seconds,
-      said: '',
-      folder: '',
-    });
-    return { ...result, outcome };
+  switch (task?.end) {
+    case 'memory':
+    case 'timeout':
+    case 'preempted':
+    case 'cancelled': {
+      const ended = { task, wasStarted: true, title, seconds, said: '', folder: '' };
+      return { ...result, outcome: outcomeWithoutResult(ended) };
+    }
   }
-  if (!isCancelled) return result;
-  return {
-    ...result,
-    outcome: { kind: 'cancelled', detail: `${title} ended it (${task?.word ?? 'it does not say why'})` },
-  };
+  if (result.outcome.kind !== 'cancelled') return result;
+  const detail = `${title} ended it (${task?.word ?? 'it does not say why'})`;
+  return { ...result, outcome: { kind: 'cancelled', detail } };
 }
 
 /** What a person sees of a task that has not begun to tell anything itself. */

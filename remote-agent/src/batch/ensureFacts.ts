@@ -23,6 +23,7 @@ export interface EnsureFactsOptions {
 
 /** What was found counts for so long. */
 const freshMs = 7 * 24 * 60 * 60 * 1000;
+const probePrefix = 'sallyport-probe-';
 const firstPollMs = 200;
 const longestPollMs = 5000;
 
@@ -56,7 +57,7 @@ export async function ensureFacts(options: EnsureFactsOptions): Promise<NodeFact
 
 /** A probe that an earlier connection asked for and that waits still. */
 async function waitingProbe(folder: BatchFolder, system: BatchSystem): Promise<string | undefined> {
-  const names = folder.submitNames().filter((name) => folder.readSubmit(name)?.expects === null);
+  const names = folder.submitNames().filter((name) => name.startsWith(probePrefix));
   if (names.length === 0) return undefined;
   const live = new Set(
     (await system.states(names)).filter(({ end }) => end === undefined).map(({ name }) => name),
@@ -66,7 +67,7 @@ async function waitingProbe(folder: BatchFolder, system: BatchSystem): Promise<s
 }
 
 async function submitProbe({ folder, system, script, now }: EnsureFactsOptions): Promise<string> {
-  const name = `sallyport-probe-${randomBytes(8).toString('hex')}`;
+  const name = `${probePrefix}${randomBytes(8).toString('hex')}`;
   const limits = { ...defaultCardLimits, seconds: 60, memoryMB: 200 };
   folder.writeSubmit({ version: 1, name, engine: '', limits, acceptedAt: now(), expects: null, jobs: [] });
   const answer = await system.submit({ name, count: 1, limits, script: script(name) });

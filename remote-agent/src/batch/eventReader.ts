@@ -11,6 +11,7 @@ const readBytes = 256 * 1024;
 export class EventReader {
   readonly #path: string;
   #offset = 0;
+  #isBroken = false;
   #rest: Buffer = Buffer.alloc(0);
   /** The number of the last event that was read. */
   lastSeq = 0;
@@ -19,17 +20,23 @@ export class EventReader {
     this.#path = path;
   }
 
-  /** The next events, at most some 256 kB of them; none where nothing more is there yet. Opened anew each time, which
-   * is when a network file system looks at what others wrote. */
+  /**
+   * The next events, at most some 256 kB of them; none where nothing more is there yet, and none after a line without
+   * form. Opened anew each time, which is when a network file system looks at what others wrote.
+   */
   read(): { seq: number; event: JobEvent }[] {
-    const chunk = this.#next();
+    const chunk = this.#isBroken ? Buffer.alloc(0) : this.#next();
     if (chunk.length === 0) return [];
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const found: { seq: number; event: JobEvent }[] = [];
     let start = 0;
     for (let end = this.#rest.indexOf(10, start); end >= 0; end = this.#rest.indexOf(10, start)) {
-      const line = eventLine.parse(JSON.parse(this.#rest.toString('utf8', start, end)));
+      const line = parseLine(this.#rest.toString('utf8', start, end));
       start = end + 1;
+      if (!line) {
+        this.#isBroken = true;
+        break;
+      }
       this.lastSeq = line.seq;
       found.push(line);
     }
@@ -53,5 +60,13 @@ export class EventReader {
     } finally {
       closeSync(descriptor);
     }
+  }
+}
+
+function parseLine(text: string): z.infer<typeof eventLine> | undefined {
+  try {
+    return eventLine.parse(JSON.parse(text));
+  } catch {
+    return undefined;
   }
 }

@@ -86,7 +86,12 @@ export async function serveBatch(options: ServeBatchOptions): Promise<void> {
         now,
         onProblem,
       });
-      clean(limits.blobStoreBytes);
+      try {
+        clean(limits.blobStoreBytes);
+      } catch (error) {
+        // A list of jobs that can't be read may need any blob: then none is removed.
+        onProblem('remove what nobody needs', error);
+      }
       const { bavail, bsize } = statfsSync(folder.path);
       return {
         protocol: servedProtocolVersion,

@@ -324,8 +324,8 @@ describe('cards through Slurm', function () {
     await until(() => begun.heard.stdout === 'on\n', 30_000);
     const node = `NodeName=${hostname().split('.')[0]}`;
     await rig.cluster.stop('slurmd');
-    endTasks(rig.folder);
     await rig.cluster.run('scontrol', 'update', node, 'State=DOWN', 'Reason=test');
+    endTasks(rig.folder);
     const result = await begun.result;
     assert.equal(result.outcome.kind, 'unknown');
     assert.match(detailOf(result), /node failed while it ran \(NODE_FAIL\).*not run again/);

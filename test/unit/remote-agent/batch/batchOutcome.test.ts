@@ -46,14 +46,18 @@ describe('the end of a job that left no result', () => {
   it('a result that only Slurm can explain gets its words; any other stays as it is', () => {
     const ended = emptyResult({ kind: 'cancelled' });
     const killed = emptyResult({ kind: 'signalled', signal: 'SIGKILL' });
-    assert.ok(needsReason(ended, false));
-    assert.ok(!needsReason(ended, true));
-    assert.ok(needsReason(killed, false));
-    assert.ok(!needsReason(emptyResult({ kind: 'exited', exitCode: 1 }), false));
+    const ended15 = emptyResult({ kind: 'signalled', signal: 'SIGTERM' });
+    for (const each of [ended, killed, ended15, emptyResult({ kind: 'unknown', detail: '' })])
+      assert.ok(needsReason(each));
+    assert.ok(needsReason(emptyResult({ kind: 'exited', exitCode: 143 })));
+    assert.ok(!needsReason(emptyResult({ kind: 'exited', exitCode: 0 })));
+    assert.ok(!needsReason(emptyResult({ kind: 'timeout', seconds: 1 })));
     const kindOf = (result: typeof ended, end: BatchEnd, word: string) =>
       withReason(result, { end, word }, 'Slurm', 5).outcome;
     assert.deepEqual(kindOf(ended, 'timeout', 'TIMEOUT'), { kind: 'timeout', seconds: 5 });
     assert.equal(kindOf(ended, 'preempted', 'PREEMPTED').kind, 'cancelled');
+    assert.equal(kindOf(ended15, 'cancelled', 'CANCELLED').kind, 'cancelled');
+    assert.deepEqual(kindOf(ended15, 'completed', 'COMPLETED'), ended15.outcome);
     assert.equal(kindOf(killed, 'memory', 'OUT_OF_MEMORY').kind, 'limit');
     assert.deepEqual(kindOf(killed, 'completed', 'COMPLETED'), killed.outcome);
     assert.deepEqual(withReason(ended, undefined, 'Slurm', 5).outcome, {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Probed } from '../../../../remote-agent/src/isolation/isolation.ts';
@@ -164,6 +165,18 @@ describe('one task on a node', () => {
     const facts = shared.facts();
     assert.equal(facts?.program, 'runner-x.cjs');
     assert.equal(facts.platform, environment.platform);
+  });
+
+  it('what has no form is an unknown end, a claim of somebody, and no event', () => {
+    const shared = home();
+    for (const kind of ['result', 'claim', 'progress', 'events'])
+      writeFileSync(shared.runFile(`job-1.${kind}`), '{"half\n');
+    writeFileSync(join(shared.path, 'facts'), '{}');
+    assert.equal(outcomeOf(shared, 'job-1')?.kind, 'unknown');
+    assert.equal(shared.claimOf('job-1')?.by, 'node');
+    assert.equal(shared.progressOf('job-1'), undefined);
+    assert.equal(shared.facts(), undefined);
+    assert.deepEqual(new EventReader(shared.runFile('job-1.events')).read(), []);
   });
 
   it('an end is written once: the first one stays', () => {
