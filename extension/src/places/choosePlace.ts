@@ -45,6 +45,7 @@ export class ChoosePlace {
       notifier.show(placeNotices.onlyHere(card.title));
       return;
     }
+    list.forget();
     const [choices, known] = await Promise.all([engine.call('place/choices', {}), list.known()]);
     const place = await this.#ask(card, choices, known);
     if (place === undefined) return;

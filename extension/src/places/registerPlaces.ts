@@ -92,6 +92,10 @@ function registerView({ engine, log, projects, presence }: Services, list: Place
     tree,
     view,
     list.onDidChange(() => tree.refresh()),
+    // A terminal may have built an image or joined a worker meanwhile.
+    view.onDidChangeVisibility(() => {
+      if (view.visible) list.forget();
+    }),
     projects.onDidChange(() => tree.refresh()),
     engine.onDidChangeState((state) => {
       // What is known came from an engine that is gone; asking now would start the next one.
