@@ -76,6 +76,9 @@ export function needsReason({ outcome }: JobResult): boolean {
   return outcome.kind === 'cancelled' || outcome.kind === 'unknown' || outcome.kind === 'signalled';
 }
 
+/** Ends that the batch system itself brought about. */
+const broughtAbout: ReadonlySet<BatchEnd> = new Set(['memory', 'timeout', 'preempted', 'cancelled']);
+
 /** The result with the batch system's reason in place of what the runner could see of it. */
 export function withReason(
   result: JobResult,
@@ -83,14 +86,9 @@ export function withReason(
   title: string,
   seconds: number,
 ): JobResult {
-  switch (task?.end) {
-    case 'memory':
-    case 'timeout':
-    case 'preempted':
-    case 'cancelled': {
-      const ended = { task, wasStarted: true, title, seconds, said: '', folder: '' };
-      return { ...result, outcome: outcomeWithoutResult(ended) };
-    }
+  if (task?.end !== undefined && broughtAbout.has(task.end)) {
+    const ended = { task, wasStarted: true, title, seconds, said: '', folder: '' };
+    return { ...result, outcome: outcomeWithoutResult(ended) };
   }
   if (result.outcome.kind !== 'cancelled') return result;
   const detail = `${title} ended it (${task?.word ?? 'it does not say why'})`;
