@@ -53,8 +53,8 @@ export class ChoosePlace {
       notifier.show(placeNotices.alreadyThere(card.title, place));
       return;
     }
-    await this.#write(card, place);
-    if (place === 'vm' && !known.image) notifier.show(placeNotices.needsImage());
+    const isWritten = await this.#write(card, place);
+    if (isWritten && place === 'vm' && !known.image) notifier.show(placeNotices.needsImage());
   }
 
   async #ask(card: CardView, choices: PlaceChoices, known: KnownPlaces): Promise<string | undefined> {
@@ -82,7 +82,7 @@ export class ChoosePlace {
   }
 
   /** The change is made in the editor, so that it is seen and can be undone; it is saved where nothing else would be. */
-  async #write(card: CardView, place: string): Promise<void> {
+  async #write(card: CardView, place: string): Promise<boolean> {
     const { engine, notifier } = this.#options;
     const document = await workspace.openTextDocument(Uri.file(card.manifestPath));
     const wasDirty = document.isDirty;
@@ -94,7 +94,7 @@ export class ChoosePlace {
       change.replace(document.uri, new Range(document.positionAt(start), document.positionAt(end)), text);
     if (document.version !== version || !(await workspace.applyEdit(change))) {
       notifier.show(placeNotices.notChanged(card.title));
-      return;
+      return false;
     }
     const [first] = edits;
     if (first) {
@@ -104,6 +104,7 @@ export class ChoosePlace {
     }
     if (wasDirty) notifier.show(placeNotices.notSaved(card.title));
     else await document.save();
+    return true;
   }
 }
 
