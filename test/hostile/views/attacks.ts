@@ -119,7 +119,7 @@ export const attacks: readonly Attack[] = [
   script(
     'link-click',
     'M7',
-    () => `const a = document.createElement('a'); a.href = to; document.body.append(a); a.click();`,
+    () => `const a = document.createElement('a'); a.href = to; document.body.append(a); say(); a.click();`,
   ),
   script('ping', 'M9', () => {
     return `const a = document.createElement('a'); a.href = '#'; a.ping = to; document.body.append(a); say();
