@@ -153,6 +153,7 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
       ALPNProtocols: Object.values(workerProtocols),
       secureOptions: constants.SSL_OP_NO_TICKET,
       handshakeTimeout: patienceMs,
+      noDelay: true,
       allowHalfOpen: true,
     },
     (socket) => void accept(socket),
