@@ -197,7 +197,6 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         person: options.person ?? nobody,
         identity,
         remote,
-        onChange: (view) => notify('place/changed', view),
         onProblem,
         ...options.placeSurroundings,
       }),

@@ -146,6 +146,22 @@ export const jobResult = z.strictObject({
 });
 export type JobResult = z.infer<typeof jobResult>;
 
+/** The result of a job of which nothing but its end is known. */
+export function emptyResult(outcome: JobOutcome, isolation: JobResult['isolation'] = 'none'): JobResult {
+  return {
+    outcome,
+    outputs: {},
+    outputProblems: [],
+    logBytes: 0,
+    logCutBytes: 0,
+    waitMs: 0,
+    runMs: 0,
+    stageMs: 0,
+    collectMs: 0,
+    isolation,
+  };
+}
+
 export const egressRecord = z.strictObject({
   jobId: z.string(),
   /** Milliseconds since the epoch. */

@@ -68,7 +68,6 @@ export function openTestVms(
     home,
     runner,
     now: () => Date.now(),
-    onChange: () => undefined,
     onProblem,
     remote: (transport, key): PlaceRunner =>
       createRemoteRunner({

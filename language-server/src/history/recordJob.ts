@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
-import type { JobResult } from '../../../protocol/src/runner.ts';
+import { emptyResult, type JobResult } from '../../../protocol/src/runner.ts';
 import type { CardJob } from '../runners/cardRunner.ts';
 import type { Journal } from './journal.ts';
 
@@ -43,21 +43,10 @@ export function createRecordWrites(journal: () => Journal): RecordWrites {
 function refused(error: unknown): JobResult {
   const detail = `a shared folder can’t be put under record, so what the card does there could not be undone: ${errorMessage(error)}`;
   const isTooLarge = error instanceof UserError && error.code === 'too-large';
-  return {
-    outcome: {
-      kind: 'refused',
-      code: 'unsafe-path',
-      detail,
-      remedy: isTooLarge ? 'Share a smaller folder.' : 'Share a folder that you can read and write.',
-    },
-    outputs: {},
-    outputProblems: [],
-    logBytes: 0,
-    logCutBytes: 0,
-    waitMs: 0,
-    runMs: 0,
-    stageMs: 0,
-    collectMs: 0,
-    isolation: 'none',
-  };
+  return emptyResult({
+    kind: 'refused',
+    code: 'unsafe-path',
+    detail,
+    remedy: isTooLarge ? 'Share a smaller folder.' : 'Share a folder that you can read and write.',
+  });
 }

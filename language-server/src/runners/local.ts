@@ -3,6 +3,7 @@ import { Channel } from '../../../protocol/src/channel.ts';
 import type { ResultOf } from '../../../protocol/src/contract.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import {
+  emptyResult,
   runnerEvents,
   runnerProtocolVersion,
   runnerSide,
@@ -75,7 +76,7 @@ export function createLocalRunner(options: LocalRunnerOptions): LocalRunner {
       try {
         // The signal is not given to the call: a cancelled job still answers, when nothing of it is left running.
         const cancel = () => void channel.call('job/cancel', { jobId: job.jobId }).catch(() => undefined);
-        if (signal.aborted) return cancelledResult();
+        if (signal.aborted) return emptyResult({ kind: 'cancelled' });
         signal.addEventListener('abort', cancel, { once: true });
         try {
           return await channel.call('job/run', toSpec(job));
@@ -202,20 +203,5 @@ export function toSpec(job: CardJob): JobSpec {
     limits: job.limits,
     access: job.access,
     ...(job.vault && job.vault.length > 0 && { vault: [...job.vault] }),
-  };
-}
-
-function cancelledResult(): Awaited<ReturnType<CardRunner['run']>> {
-  return {
-    outcome: { kind: 'cancelled' },
-    outputs: {},
-    outputProblems: [],
-    logBytes: 0,
-    logCutBytes: 0,
-    waitMs: 0,
-    runMs: 0,
-    stageMs: 0,
-    collectMs: 0,
-    isolation: 'none',
   };
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import type { JobOutcome, JobResult } from '../../../protocol/src/runner.ts';
+import { emptyResult, type JobResult } from '../../../protocol/src/runner.ts';
 import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import type { CardJob, CardRunner, JobEvents } from './cardRunner.ts';
 import { JobRefused, pagesFor, storeFailure, storeOutputs, toOutcome, toWorkerJob } from './quickjsJob.ts';
@@ -79,7 +79,7 @@ export function createQuickjsRunner(options: QuickjsRunnerOptions): CardRunner {
     const startedAt = told.startedAt ?? endedAt;
     const taken = takeOutputs(end, job, pages);
     return {
-      ...emptyResult(taken.outcome),
+      ...emptyResult(taken.outcome, 'quickjs'),
       ...taken,
       logBytes: told.keptBytes,
       logCutBytes: (end.kind === 'answered' ? end.result.logCutBytes : 0) + told.cutBytes,
@@ -108,12 +108,12 @@ export function createQuickjsRunner(options: QuickjsRunnerOptions): CardRunner {
     async run(job, events, signal) {
       const askedAt = now();
       const leave = await turnstile.enter(signal);
-      if (leave === undefined) return emptyResult({ kind: 'cancelled' });
+      if (leave === undefined) return emptyResult({ kind: 'cancelled' }, 'quickjs');
       try {
-        if (signal.aborted) return emptyResult({ kind: 'cancelled' });
+        if (signal.aborted) return emptyResult({ kind: 'cancelled' }, 'quickjs');
         return await runJob(job, events, signal, askedAt);
       } catch (error) {
-        return emptyResult(error instanceof JobRefused ? error.outcome : storeFailure(error));
+        return emptyResult(error instanceof JobRefused ? error.outcome : storeFailure(error), 'quickjs');
       } finally {
         leave();
       }
@@ -173,21 +173,6 @@ class BoundedEvents implements ThreadEvents {
   progress(fraction: number, text: string): void {
     this.#events.progress(fraction, text);
   }
-}
-
-function emptyResult(outcome: JobOutcome): JobResult {
-  return {
-    outcome,
-    outputs: {},
-    outputProblems: [],
-    logBytes: 0,
-    logCutBytes: 0,
-    waitMs: 0,
-    runMs: 0,
-    stageMs: 0,
-    collectMs: 0,
-    isolation: 'quickjs',
-  };
 }
 
 function unrefTimer(run: () => void, ms: number): () => void {

@@ -14,12 +14,18 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { interpreter, isolationReport, jobLimits, jobResult, jobSpec } from '../../../protocol/src/runner.ts';
+import {
+  emptyResult,
+  interpreter,
+  isolationReport,
+  jobLimits,
+  jobResult,
+  jobSpec,
+} from '../../../protocol/src/runner.ts';
 import type { JobSpec } from '../../../protocol/src/runner.ts';
 import { systemCode, toFileError } from '../files/fileError.ts';
 import { openRunnerHome } from '../served/runnerHome.ts';
 import { isBatchName } from './batchSystem.ts';
-import { emptyResult } from './emptyResult.ts';
 
 /** What a node was found to be by the probe there; jobs on a node that differs are refused. */
 export const nodeFacts = z.strictObject({

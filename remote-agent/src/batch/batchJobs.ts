@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { canonicalJson } from '../../../protocol/src/canonicalJson.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
-import type { JobOutcome, JobResult, JobSpec } from '../../../protocol/src/runner.ts';
+import { emptyResult, type JobOutcome, type JobResult, type JobSpec } from '../../../protocol/src/runner.ts';
 import type { JournalEntry } from '../../../protocol/src/servedRunner.ts';
 import type { BlobStore } from '../files/blobStore.ts';
 import { createDeferred, type Deferred } from '../deferred.ts';
@@ -12,7 +12,6 @@ import type { BatchFolder, Submit } from './batchFolder.ts';
 import { BatchJob, type Listener } from './batchJob.ts';
 import { describeTask, needsReason, outcomeWithoutResult, withReason } from './batchOutcome.ts';
 import type { BatchSystem, BatchTask } from './batchSystem.ts';
-import { emptyResult } from './emptyResult.ts';
 import { Gather } from './gather.ts';
 
 export interface BatchTimes {

@@ -2,14 +2,18 @@ import { lstatSync, mkdirSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { UserError } from '../../../protocol/src/errors.ts';
-import { runnerProtocolVersion, type JobResult, type JobSpec } from '../../../protocol/src/runner.ts';
+import {
+  emptyResult,
+  runnerProtocolVersion,
+  type JobResult,
+  type JobSpec,
+} from '../../../protocol/src/runner.ts';
 import { createBlobStore } from '../files/blobStore.ts';
 import { toRefusal } from '../jobs.ts';
 import { Runner, type RunnerOptions } from '../runner.ts';
 import { artifactsOf, missingBlobs } from '../served/blobNeeds.ts';
 import { EventLog } from '../served/eventLog.ts';
 import type { BatchFolder, Submit } from './batchFolder.ts';
-import { emptyResult } from './emptyResult.ts';
 
 export interface OnceOptions {
   readonly folder: BatchFolder;

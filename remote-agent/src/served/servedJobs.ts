@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
-import type { JobOutcome, JobResult, JobSpec } from '../../../protocol/src/runner.ts';
+import { emptyResult, type JobResult, type JobSpec } from '../../../protocol/src/runner.ts';
 import type { JobEvent, JournalEntry } from '../../../protocol/src/servedRunner.ts';
 import type { BlobStore } from '../files/blobStore.ts';
 import type { Flow } from '../jobLog.ts';
@@ -282,19 +282,4 @@ const mostNamed = 1000;
 
 function stateOf(entry: JournalJob): JournalEntry['state'] {
   return entry.ended ? 'ended' : entry.started ? 'running' : 'queued';
-}
-
-function emptyResult(outcome: JobOutcome): JobResult {
-  return {
-    outcome,
-    outputs: {},
-    outputProblems: [],
-    logBytes: 0,
-    logCutBytes: 0,
-    waitMs: 0,
-    runMs: 0,
-    stageMs: 0,
-    collectMs: 0,
-    isolation: 'none',
-  };
 }

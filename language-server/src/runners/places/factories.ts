@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { PlaceView } from '../../../../protocol/src/places.ts';
 import type { IdentitySigner } from '../../../../remote-agent/src/worker/leaf.ts';
 import { KnownWorkers } from '../worker/knownWorkers.ts';
 import { openVmPlace } from '../vm/openVmPlace.ts';
@@ -22,7 +21,6 @@ export interface PlaceSurroundings {
   readonly identity: () => Promise<IdentitySigner>;
   /** Makes the runner of a served runner's transport. Its jobs are remembered under `key`, else under the place's id. */
   readonly remote: (transport: RunnerTransport, key?: string) => PlaceRunner;
-  readonly onChange: (view: PlaceView) => void;
   readonly onProblem: (problem: string) => void;
   /** What OpenSSH makes of the person's files; tests put their own in its place. */
   readonly ssh?: SshSurroundings;
@@ -36,7 +34,6 @@ export function placeFactories(around: PlaceSurroundings): PlaceRegistryOptions[
         home: around.home,
         runner: join(around.programs, 'remote-agent.cjs'),
         now: () => Date.now(),
-        onChange: around.onChange,
         onProblem: around.onProblem,
         remote: around.remote,
       }),

@@ -1,6 +1,6 @@
 import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
 import { parsePlace, type HeldJob, type PlaceView } from '../../../../protocol/src/places.ts';
-import type { JobOutcome, JobResult } from '../../../../protocol/src/runner.ts';
+import { emptyResult, type JobOutcome, type JobResult } from '../../../../protocol/src/runner.ts';
 import type { JobEvent } from '../../../../protocol/src/servedRunner.ts';
 import type { BlobStore } from '../../../../remote-agent/src/files/blobStore.ts';
 import type { CardJob, JobEvents } from '../cardRunner.ts';
@@ -487,21 +487,6 @@ function unsent(place: string, why: string): JobResult {
     detail: `${place} could not be reached, so the card was not started: ${why}`,
     remedy: 'Run it again when the place can be reached.',
   });
-}
-
-function emptyResult(outcome: JobOutcome): JobResult {
-  return {
-    outcome,
-    outputs: {},
-    outputProblems: [],
-    logBytes: 0,
-    logCutBytes: 0,
-    waitMs: 0,
-    runMs: 0,
-    stageMs: 0,
-    collectMs: 0,
-    isolation: 'none',
-  };
 }
 
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

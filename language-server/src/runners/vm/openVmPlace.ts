@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { arch, availableParallelism, totalmem } from 'node:os';
 import { UserError } from '../../../../protocol/src/errors.ts';
-import type { PlaceView } from '../../../../protocol/src/places.ts';
 import type { PlaceRunner } from '../places/placeRunner.ts';
 import type { RunnerTransport } from '../places/runnerTransport.ts';
 import { spawnMachine, spawnSystemTool } from '../../environment.ts';
@@ -25,7 +24,6 @@ export interface VmSurroundings {
   /** `remote-agent.cjs`. */
   readonly runner: string;
   readonly now: () => number;
-  readonly onChange: (view: PlaceView) => void;
   readonly onProblem: (problem: string) => void;
   /** Makes the runner of a served runner's transport; its jobs are remembered under `key`. */
   readonly remote: (transport: RunnerTransport, key: string) => PlaceRunner;
@@ -70,7 +68,6 @@ export function openVmPlace(around: VmSurroundings): VmPlace {
     ));
   return new VmPlace({
     memoryMB,
-    onChange: around.onChange,
     find: async (project, network) => {
       const machine = await look();
       const folder = MachineFolder.find(folders.machines, project);

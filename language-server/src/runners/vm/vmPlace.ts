@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import type { HeldJob, PlaceView } from '../../../../protocol/src/places.ts';
-import type { JobResult } from '../../../../protocol/src/runner.ts';
+import { emptyResult, type JobResult } from '../../../../protocol/src/runner.ts';
 import type { CardJob, JobEvents } from '../cardRunner.ts';
 import type { PlaceInfo, PlaceRunner, ReadyOptions } from '../places/placeRunner.ts';
 
@@ -24,7 +24,6 @@ export interface VmPlaceOptions {
   readonly find: (project: string, network: boolean) => Promise<Vm | undefined>;
   /** A VM of nobody, which starts when it is first needed. Throws `isolation-missing` where there is no image. */
   readonly create: (network: boolean) => Promise<Vm>;
-  readonly onChange: (view: PlaceView) => void;
 }
 
 /**
@@ -184,21 +183,10 @@ const systemMB = 256;
 
 function refused(error: UserError): JobResult {
   const remedy = error.data['remedy'];
-  return {
-    outcome: {
-      kind: 'refused',
-      code: 'isolation-missing',
-      detail: error.message,
-      ...(typeof remedy === 'string' ? { remedy } : {}),
-    },
-    outputs: {},
-    outputProblems: [],
-    logBytes: 0,
-    logCutBytes: 0,
-    waitMs: 0,
-    runMs: 0,
-    stageMs: 0,
-    collectMs: 0,
-    isolation: 'none',
-  };
+  return emptyResult({
+    kind: 'refused',
+    code: 'isolation-missing',
+    detail: error.message,
+    ...(typeof remedy === 'string' ? { remedy } : {}),
+  });
 }

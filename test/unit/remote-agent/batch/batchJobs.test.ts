@@ -11,7 +11,7 @@ import type {
   BatchTask,
   SubmitAnswer,
 } from '../../../../remote-agent/src/batch/batchSystem.ts';
-import { emptyResult } from '../../../../remote-agent/src/batch/emptyResult.ts';
+import { emptyResult } from '../../../../protocol/src/runner.ts';
 import { createBlobStore } from '../../../../remote-agent/src/files/blobStore.ts';
 import { EventLog } from '../../../../remote-agent/src/served/eventLog.ts';
 import { putTree } from '../../../support/blobs.ts';

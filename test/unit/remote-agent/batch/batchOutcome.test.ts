@@ -6,7 +6,7 @@ import {
   withReason,
 } from '../../../../remote-agent/src/batch/batchOutcome.ts';
 import type { BatchEnd } from '../../../../remote-agent/src/batch/batchSystem.ts';
-import { emptyResult } from '../../../../remote-agent/src/batch/emptyResult.ts';
+import { emptyResult } from '../../../../protocol/src/runner.ts';
 
 type Row = [BatchEnd | undefined, string, started: boolean, kind: string, text: RegExp];
 

@@ -7,7 +7,7 @@ import type { Probed } from '../../../../remote-agent/src/isolation/isolation.ts
 import type { Interpreters } from '../../../../remote-agent/src/interpreters.ts';
 import type { RunnerFolder } from '../../../../remote-agent/src/runnerFolder.ts';
 import { BatchFolder, type Submit } from '../../../../remote-agent/src/batch/batchFolder.ts';
-import { emptyResult } from '../../../../remote-agent/src/batch/emptyResult.ts';
+import { emptyResult } from '../../../../protocol/src/runner.ts';
 import { EventReader } from '../../../../remote-agent/src/batch/eventReader.ts';
 import { runOnce, type OnceOptions } from '../../../../remote-agent/src/batch/once.ts';
 import { readEnvironment } from '../../../../remote-agent/src/environment.ts';
