@@ -1,9 +1,7 @@
-import { createPrivateKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import type { Secrets } from '../keys/keyVault.ts';
 
 const secretName = 'sallyport.worker.identity';
-/** SubjectPublicKeyInfo of Ed25519 up to the key itself (RFC 8410 §4). */
-const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
 /** SubjectPublicKeyInfo of P-256 up to the point: what a certificate to be signed is for. */
 const leafKeyHead = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex');
 
@@ -21,8 +19,8 @@ export class WorkerIdentity {
 
   /** SubjectPublicKeyInfo, DER, base64. */
   async publicKey(): Promise<string> {
-    const jwk = (await this.#open()).export({ format: 'jwk' });
-    return Buffer.concat([spkiHead, Buffer.from(jwk.x ?? '', 'base64url')]).toString('base64');
+    const key = createPublicKey(await this.#open());
+    return key.export({ format: 'der', type: 'spki' }).toString('base64');
   }
 
   /** Signs the part of a certificate that is to be signed; throws for anything that does not look like one. */

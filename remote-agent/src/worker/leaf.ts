@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, verify, X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
 import { der } from '../vault/der.ts';
 import { fingerprintOf, type Identity } from './identity.ts';
 
@@ -65,7 +65,7 @@ export function leafFault(leaf: X509Certificate, identity: Identity, now: number
     if (leaf.publicKey.asymmetricKeyType !== 'ec') return 'its key is of another kind';
     if (leaf.publicKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
       return 'its key is on another curve';
-    if (!signedBy(leaf, identity)) return 'the identity did not sign it';
+    if (!leaf.verify(identity.key)) return 'the identity did not sign it';
     const from = Date.parse(leaf.validFrom);
     const to = Date.parse(leaf.validTo);
     if (!(to - from <= leafMs + 2 * slackMs)) return 'it is valid for too long';
@@ -75,39 +75,6 @@ export function leafFault(leaf: X509Certificate, identity: Identity, now: number
   } catch {
     return 'it can’t be read';
   }
-}
-
-/** The signature over exactly the bytes that were signed, taken from the certificate's own encoding. */
-function signedBy(leaf: X509Certificate, identity: Identity): boolean {
-  const [signed, rest] = takeElement(elementContent(leaf.raw));
-  const [algorithm, last] = takeElement(rest);
-  if (!algorithm.equals(ed25519)) return false;
-  const [bits, nothing] = takeElement(last);
-  const content = elementContent(bits);
-  if (nothing.length > 0 || content[0] !== 0 || content.length !== 65) return false;
-  return verify(null, signed, identity.key, content.subarray(1));
-}
-
-/** One DER element and what follows it. Throws for what is none. */
-function takeElement(bytes: Buffer): [Buffer, Buffer] {
-  const { start, length } = measure(bytes);
-  return [bytes.subarray(0, start + length), bytes.subarray(start + length)];
-}
-
-function elementContent(bytes: Buffer): Buffer {
-  const { start, length } = measure(bytes);
-  return bytes.subarray(start, start + length);
-}
-
-function measure(bytes: Buffer): { start: number; length: number } {
-  const first = bytes[1];
-  if (first === undefined) throw new Error('no element');
-  const count = first < 0x80 ? 0 : first & 0x7f;
-  if (count > 3) throw new Error('too long');
-  const length = count === 0 ? first : bytes.readUIntBE(2, count);
-  const start = 2 + count;
-  if (start + length > bytes.length) throw new Error('cut off');
-  return { start, length };
 }
 
 /** A name without characters that have to be escaped in one. */

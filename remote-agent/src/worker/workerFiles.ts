@@ -1,6 +1,7 @@
 import {
   createHash,
   createPrivateKey,
+  createPublicKey,
   generateKeyPairSync,
   sign,
   timingSafeEqual,
@@ -156,14 +157,8 @@ export function openIdentityFile(path: string, uid: number): IdentitySigner {
     writeOwnFile(path, privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
   }
   const key = createPrivateKey(readOwnFile(path, uid) ?? '');
-  const { publicKey } = generatePublic(key);
-  return { spki: publicKey, sign: (bytes) => sign(null, bytes, key) };
-}
-
-function generatePublic(key: ReturnType<typeof createPrivateKey>): { publicKey: Buffer } {
-  const jwk = key.export({ format: 'jwk' });
-  const point = Buffer.from(jwk.x ?? '', 'base64url');
-  return { publicKey: Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), point]) };
+  const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  return { spki, sign: (bytes) => sign(null, bytes, key) };
 }
 
 /**
