@@ -10,6 +10,19 @@ const mayImport = {
   extension: ['protocol'],
   webviews: ['protocol'],
 };
+/** One judgement of addresses, and one way to make a connection to what was judged, for all who make requests. */
+const network = ['egressAddresses.ts', 'egressDial.ts', 'egressRules.ts', 'webAddress.ts'].map(
+  (name) => `./src/${name}`,
+);
+/** What other folders take of the runner's in place of a second copy. */
+const sharedByRunner = {
+  'language-server': [...network, './src/files', './src/worker'],
+  // Vault values are put into requests, and taken out of answers, by the same code wherever that is done.
+  extension: [
+    ...network,
+    ...['inject', 'injection', 'answerHead', 'secureSocket'].map((name) => `./src/vault/${name}.ts`),
+  ],
+};
 const folders = [...Object.keys(mayImport), 'test', 'test-fixtures', 'scripts'];
 const zones = Object.entries(mayImport).flatMap(([folder, allowed]) =>
   folders
@@ -17,17 +30,7 @@ const zones = Object.entries(mayImport).flatMap(([folder, allowed]) =>
     .map((from) => ({
       target: `./${folder}/src`,
       from: `./${from}`,
-      // The engine and the runner share one blob store, one no-follow tree walker and one check of addresses.
-      except:
-        folder === 'language-server' && from === 'remote-agent'
-          ? [
-              './src/files',
-              './src/egressAddresses.ts',
-              './src/egressDial.ts',
-              './src/egressRules.ts',
-              './src/worker',
-            ]
-          : [],
+      except: (from === 'remote-agent' && sharedByRunner[folder]) || [],
     })),
 );
 
@@ -69,7 +72,17 @@ const riskyCalls = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'out/**', 'node_modules/**', 'test/artifacts/**', 'test-fixtures/**'] },
+  // Apps, like test-fixtures: each is checked with its own tsconfig.json.
+  {
+    ignores: [
+      'dist/**',
+      'out/**',
+      'node_modules/**',
+      'test/artifacts/**',
+      'test-fixtures/**',
+      'scripts/newApp/**',
+    ],
+  },
   ...tseslint.configs.strictTypeChecked.map((config) => ({ ...config, files: ['**/*.{ts,tsx}'] })),
   {
     files: ['**/*.{ts,tsx}'],

@@ -4,15 +4,15 @@ import type { Duplex } from 'node:stream';
 import type { EgressRecord } from '../../protocol/src/runner.ts';
 import { dial, EgressError, systemNetwork, type EgressNetwork } from './egressDial.ts';
 import { Exchange } from './egressExchange.ts';
-import { closedAddress } from './egressAddresses.ts';
 import { endToEndHeaders, headerFault, parseAbsoluteForm, parseOriginForm } from './egressHeaders.ts';
 import { authorityOf, headerBytes, plainText, relay, tunnel } from './egressRelay.ts';
 import { findRule, parseRules, parseTarget, type HostRule, type Target } from './egressRules.ts';
 import { createTerminator, type OpenedTunnel } from './egressTerminate.ts';
 import { showName } from './files/treePath.ts';
 import { inject, injectionsFor, type WrittenRequest } from './vault/inject.ts';
+import { isLoopback, type Injection } from './vault/injection.ts';
 import type { JobAuthority } from './vault/jobAuthority.ts';
-import type { Injection, JobValues } from './vault/jobValues.ts';
+import type { JobValues } from './vault/jobValues.ts';
 import { systemTrust, type Trust } from './vault/trust.ts';
 
 export interface EgressOptions {
@@ -306,11 +306,6 @@ function put(
   if (request.method === 'TRACE') throw new EgressError('refused', 'TRACE would have the value sent back');
   exchange.note(`; put in: ${injections.map(({ label }) => label).join(', ')}`);
   return inject(written, injections);
-}
-
-/** Plain HTTP carries a value only where nobody but this machine hears it. */
-function isLoopback({ host, isAddress }: Target): boolean {
-  return isAddress ? closedAddress(host) === 'loopback' : host === 'localhost';
 }
 
 function noRule(hosts: readonly string[]): string {

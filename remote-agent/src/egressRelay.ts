@@ -11,6 +11,7 @@ import type { Scrubber } from '../../protocol/src/scrub/scrubber.ts';
 import { EgressError } from './egressDial.ts';
 import { endToEndHeaders } from './egressHeaders.ts';
 import type { Target } from './egressRules.ts';
+import { encodingFault, scrubHead } from './vault/answerHead.ts';
 import type { WrittenRequest } from './vault/inject.ts';
 import { createScrubTransform } from './vault/scrubTransform.ts';
 
@@ -121,26 +122,17 @@ function passBack(
   const encoding = headers
     .filter(([name]) => name.toLowerCase() === 'content-encoding')
     .map(([, value]) => value);
-  if (hasBody && encoding.some((each) => !/^(identity)?$/i.test(each.trim()))) {
-    throw new EgressError(
-      'refused',
-      `the answer is encoded (${encoding.join(', ').slice(0, 80)}) although that was not asked for; it can’t be looked through for the value`,
-    );
-  }
+  const fault = hasBody ? encodingFault(encoding) : undefined;
+  if (fault !== undefined) throw new EgressError('refused', fault);
   const kept = headers
     // What is taken out changes the length.
     .filter(([name]) => !(hasBody && name.toLowerCase() === 'content-length'))
-    .map(([name, value]) => [latin1Scrubbed(name, scrubber), latin1Scrubbed(value, scrubber)]);
-  response.writeHead(status, latin1Scrubbed(answer.statusMessage ?? '', scrubber), kept.flat());
+    .map(([name, value]) => [scrubHead(name, scrubber), scrubHead(value, scrubber)]);
+  response.writeHead(status, scrubHead(answer.statusMessage ?? '', scrubber), kept.flat());
   answer
     .pipe(createScrubTransform(scrubber))
     .on('error', () => response.destroy())
     .pipe(response);
-}
-
-/** Node reads and writes the bytes of a head as Latin-1. */
-function latin1Scrubbed(text: string, scrubber: Scrubber): string {
-  return Buffer.from(scrubber.bytes(Buffer.from(text, 'latin1'))).toString('latin1');
 }
 
 /** Joins the two ends of a tunnel until both are done; either end breaking ends both. */

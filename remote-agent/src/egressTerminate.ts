@@ -1,13 +1,12 @@
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { isIP, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectTls, TLSSocket, type TLSSocketOptions } from 'node:tls';
-import { errorMessage } from '../../protocol/src/errors.ts';
-import { EgressError } from './egressDial.ts';
+import { TLSSocket, type TLSSocketOptions } from 'node:tls';
 import { established, headerBytes } from './egressRelay.ts';
 import type { HostRule, Target } from './egressRules.ts';
-import type { Injection } from './vault/jobValues.ts';
+import type { Injection } from './vault/injection.ts';
 import type { JobAuthority } from './vault/jobAuthority.ts';
+import { secureSocket } from './vault/secureSocket.ts';
 import type { Trust } from './vault/trust.ts';
 
 /** A tunnel to a host that values are put in for: its TLS ends here, and each request in it is looked at. */
@@ -123,7 +122,16 @@ function createUpstream(options: TerminateOptions, target: Target, rule: HostRul
   const create = async (): Promise<Socket> => {
     const socket = await options.dial(target, rule);
     try {
-      return options.keep(await secure(socket, target, options));
+      const secured = options.keep(
+        await secureSocket(
+          socket,
+          target,
+          { secureContext: options.trust().context },
+          { timeoutMs: options.handshakeMs },
+        ),
+      );
+      secured.setTimeout(options.idleMs, () => secured.destroy());
+      return secured;
     } catch (error) {
       socket.destroy();
       throw error;
@@ -138,37 +146,4 @@ function createUpstream(options: TerminateOptions, target: Target, rule: HostRul
     return undefined;
   };
   return agent;
-}
-
-function secure(
-  socket: Socket,
-  target: Target,
-  { trust, handshakeMs, idleMs }: TerminateOptions,
-): Promise<Socket> {
-  return new Promise((settle, reject) => {
-    const upstream = connectTls({
-      socket,
-      host: target.host,
-      ...(isIP(target.host) === 0 && { servername: target.host }),
-      secureContext: trust().context,
-      ALPNProtocols: ['http/1.1'],
-      rejectUnauthorized: true,
-    });
-    const fail = (cause: string) => {
-      clearTimeout(timer);
-      upstream.destroy();
-      reject(new EgressError('failed', `the server could not be verified: ${cause}`));
-    };
-    const timer = setTimeout(() => fail('no answer in time'), handshakeMs);
-    upstream.once('error', (error) => fail(errorMessage(error)));
-    upstream.once('secureConnect', () => {
-      clearTimeout(timer);
-      // A resumed session would come without a certificate; none is resumed, and none passes for one.
-      if (!upstream.authorized) return fail('its certificate was not checked');
-      upstream.removeAllListeners('error');
-      upstream.on('error', () => upstream.destroy());
-      upstream.setTimeout(idleMs, () => upstream.destroy());
-      settle(upstream);
-    });
-  });
 }

@@ -1,7 +1,7 @@
 import { request as requestPlain, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { WebAddress } from './webAddress.ts';
+import type { WebAddress } from '../../../remote-agent/src/webAddress.ts';
 
 export interface WebRequest {
   readonly method: string;

@@ -1,7 +1,7 @@
 import type { Target } from '../egressRules.ts';
-import type { Injection } from './jobValues.ts';
+import { isAmong, type Injection } from './injection.ts';
 
-/** A request as a card wrote it: its end-to-end headers and the path with the query. */
+/** A request as a card or a plugin wrote it: its end-to-end headers and the path with the query. */
 export interface WrittenRequest {
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -9,16 +9,11 @@ export interface WrittenRequest {
 
 /** The values that go into requests to this host and port; empty for every other. */
 export function injectionsFor(injections: readonly Injection[], target: Target): Injection[] {
-  return injections.filter(({ targets }) =>
-    targets.some(
-      ({ host, port, isAddress }) =>
-        host === target.host && port === target.port && isAddress === target.isAddress,
-    ),
-  );
+  return injections.filter(({ targets }) => isAmong(targets, target));
 }
 
 /**
- * The request with the values put in. What the card itself wrote into the same header, or under the same name of the
+ * The request with the values put in. What the one who asks wrote into the same header, or under the same name of the
  * query, is taken out first. A range is not passed on, and no encoding but identity: the answer is looked through, and a
  * part or a packed form of an echo would not be recognised. Of two values for one header the last one counts.
  */

@@ -1,18 +1,9 @@
 import { UserError } from '../../../protocol/src/errors.ts';
-import { createScrubber, tooShort, type Scrubber } from '../../../protocol/src/scrub/scrubber.ts';
-import type { ReleasedValue, VaultUse } from '../../../protocol/src/vault.ts';
-import { isFramingHeader, mostDescriptors } from '../../../protocol/src/vaultUse.ts';
-import { parseTarget, type Target } from '../egressRules.ts';
+import { createScrubber, type Scrubber } from '../../../protocol/src/scrub/scrubber.ts';
+import type { ReleasedValue } from '../../../protocol/src/vault.ts';
+import { mostDescriptors } from '../../../protocol/src/vaultUse.ts';
+import { targetsOf, valueFault, type Injection } from './injection.ts';
 import type { RecipientKey } from './openValue.ts';
-
-/** A value that the egress proxy puts into requests, and where to. */
-export interface Injection {
-  /** `item.field`, for the egress log. */
-  readonly label: string;
-  readonly use: Extract<VaultUse, { hosts: readonly string[] }>;
-  readonly value: string;
-  readonly targets: readonly Target[];
-}
 
 /** The opened values of one job. They are in the memory of the runner as long as the job runs. */
 export interface JobValues {
@@ -66,32 +57,11 @@ export function openJobValues(
       case 'sshSignature':
         throw new UserError('bad-message', 'No card can be given a signature', { item, field });
       default:
-        injections.push({ label, use, value, targets: use.hosts.map(targetOf) });
+        injections.push({ label, use, value, targets: targetsOf(use) });
     }
   }
   if (descriptors.length > mostDescriptors) {
     throw new UserError('bad-message', `A card gets at most ${mostDescriptors} values from descriptors`);
   }
   return { injections, environment, descriptors, scrubber: createScrubber([...values]) };
-}
-
-/** Why a value can't be used in this way; the sentence goes on from its name. */
-function valueFault(use: VaultUse, value: string): string | undefined {
-  if (tooShort([value]).length > 0) {
-    return 'is shorter than six characters, so it could not be kept out of logs';
-  }
-  if (value.includes('\0')) return 'holds a NUL, which no program can be given';
-  if (use.kind === 'header' && !/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
-    return 'holds line breaks or characters that no header can carry';
-  }
-  if (use.kind === 'header' && isFramingHeader(use.name)) return `can’t be sent in the header ${use.name}`;
-  return undefined;
-}
-
-/** A host without a port is its TLS port: a value goes nowhere else by itself. */
-function targetOf(host: string): Target {
-  const target = parseTarget(host, 443);
-  if (!target)
-    throw new UserError('bad-message', `Not a host that a value can be sent to: ${host}`, { host });
-  return target;
 }

@@ -14,7 +14,7 @@ import { createEgressProxy, type EgressProxy } from '../../../remote-agent/src/e
 import type { EgressNetwork } from '../../../remote-agent/src/egressDial.ts';
 import { parseTarget } from '../../../remote-agent/src/egressRules.ts';
 import { createJobAuthority, type JobAuthority } from '../../../remote-agent/src/vault/jobAuthority.ts';
-import type { Injection } from '../../../remote-agent/src/vault/jobValues.ts';
+import type { Injection } from '../../../remote-agent/src/vault/injection.ts';
 import { createTrust } from '../../../remote-agent/src/vault/trust.ts';
 import { exchange, openTunnel } from '../../support/proxyClient.ts';
 import {

@@ -5,7 +5,7 @@ import { closedAddress } from '../../../../remote-agent/src/egressAddresses.ts';
 import { EgressError, systemNetwork, type EgressNetwork } from '../../../../remote-agent/src/egressDial.ts';
 import type { Target } from '../../../../remote-agent/src/egressRules.ts';
 import { exchange, type WebAnswer, type WebRequest } from '../../net/exchange.ts';
-import { parseWebAddress, refusedAddress, type WebAddress } from '../../net/webAddress.ts';
+import { parseWebAddress, refusedAddress, type WebAddress } from '../../../../remote-agent/src/webAddress.ts';
 
 export interface PublicFetchOptions {
   /** What the log calls it. */

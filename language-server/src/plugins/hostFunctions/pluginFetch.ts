@@ -11,7 +11,7 @@ import {
 } from '../../../../remote-agent/src/egressDial.ts';
 import { findRule, parseRules, type HostRule } from '../../../../remote-agent/src/egressRules.ts';
 import { exchange, type WebAnswer } from '../../net/exchange.ts';
-import { parseWebAddress, type WebAddress } from '../../net/webAddress.ts';
+import { parseWebAddress, type WebAddress } from '../../../../remote-agent/src/webAddress.ts';
 import { toAnyContent, toBytes } from './content.ts';
 
 export interface PluginFetchOptions {

@@ -1,5 +1,5 @@
-import { UserError } from '../../../protocol/src/errors.ts';
-import { parseTarget, type Target } from '../../../remote-agent/src/egressRules.ts';
+import { UserError } from '../../protocol/src/errors.ts';
+import { parseTarget, type Target } from './egressRules.ts';
 
 /** An address that may be asked for: `http` or `https`, no user name, a host that is spelt in one way only. */
 export interface WebAddress {
