@@ -48,7 +48,7 @@ import { hasHome, openHome } from './store/home.ts';
 import { markDamaged } from './store/openDatabase.ts';
 import { isDamage } from './store/sqliteErrors.ts';
 import { openStore, type Store } from './store/store.ts';
-import { createRelease } from './vault/releaseValues.ts';
+import { createReleases } from './vault/releaseValues.ts';
 
 type Events = typeof engineHeard;
 type Connections = ParamsOf<(typeof engineTold)['connections/set']>;
@@ -129,6 +129,17 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
   const consents = new Consents({ projects, scopeOf, isTrusted, now, store: () => open().store });
 
   const problem = (error: unknown) => {
+  const releases = createReleases({
+    person: options.person ?? nobody,
+    scopeOf,
+    isTrusted,
+    accepted: (root, card) => consents.accepted(root).get(card) ?? [],
+    onLocked: (card, why) => {
+      const message = `The card “${card}” has started elsewhere and waits for its vault values: ${why}. Unlock the personal vault, and it goes on.`;
+      notify('engine/notice', { code: 'permission-needed', message, data: {} });
+    },
+  });
+
     onProblem(error instanceof Error ? (error.stack ?? error.message) : String(error));
     if (isDamage(error) && opened) markDamaged(opened.store.home.database);
     const code = error instanceof UserError ? error.code : 'internal';
@@ -189,6 +200,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         onChange: (view) => notify('place/changed', view),
         onProblem,
       });
+        release: releases.forStarted,
     const places = new PlaceRegistry({
       localSlots: new Slots(parallel),
       factories: placeFactories({
@@ -212,19 +224,12 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         limitBytes: options.historyBytes ?? limits.historyBytes,
         onChanged: (root) => notify('history/changed', { root }),
       }));
-    const releaseValues = createRelease({ person: options.person ?? nobody, scopeOf });
     const runs = new Runs({
       recordWrites: createRecordWrites(journal),
       release: async (card, root, jobId, signal) => {
-        if (card.vault.length === 0) return [];
+        if (card.vault.length === 0) return {};
         const place = card.place === localPlace ? runner : places.get(card.place);
-        return releaseValues(
-          card,
-          root,
-          jobId,
-          (await place.ready({ project: projectKey(root) })).vaultKey,
-          signal,
-        );
+        return releases.forJob(card, root, jobId, await place.ready({ project: projectKey(root) }), signal);
       },
       store,
       blobs,
@@ -489,6 +494,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
+      releases.changed();
 const cleanLookMs = 10 * 60 * 1000;
 /** A message has a largest size; a project may have many cards. */
 const cardsPerDelta = 1000;

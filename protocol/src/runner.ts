@@ -3,7 +3,7 @@ import type { digest } from './artifacts.ts';
 import { artifactRef } from './artifacts.ts';
 import { notification, request } from './contract.ts';
 import { portType } from './manifests.ts';
-import { releasedValue } from './vault.ts';
+import { releasedValues } from './vault.ts';
 
 /** Engine ↔ runner, over any byte stream. The engine calls `runnerSide`, the runner tells `runnerEvents`. */
 
@@ -67,6 +67,15 @@ export const jobAccess = z.strictObject({
 });
 export type JobAccess = z.infer<typeof jobAccess>;
 
+/** What a job has in place of vault values where no key is known before it has started. */
+export const awaitedValues = z.strictObject({
+  /** 32 random bytes, base64. With it the job shows that a key is its own (`keyProofText`). */
+  ticket: z.string().check(z.regex(/^[A-Za-z0-9+/]{43}=$/)),
+  /** How long it waits for its values at most before it ends without having run. */
+  waitSeconds: z.int().check(z.minimum(1), z.maximum(3600)),
+});
+export type AwaitedValues = z.infer<typeof awaitedValues>;
+
 export const jobSpec = z.strictObject({
   jobId: z.string().check(z.regex(/^[a-z0-9-]{1,80}$/)),
   /** For messages only. */
@@ -83,7 +92,9 @@ export const jobSpec = z.strictObject({
   limits: jobLimits,
   access: jobAccess,
   /** Vault values, sealed to the key of `runner/hello`, each with the use that a person granted. */
-  vault: z.optional(z.array(releasedValue).check(z.maxLength(100))),
+  vault: z.optional(releasedValues),
+  /** Present where its values come only when it has started. It does not run without them. */
+  awaitsVault: z.optional(awaitedValues),
 });
 export type JobSpec = z.infer<typeof jobSpec>;
 
@@ -112,6 +123,7 @@ export const jobOutcome = z.discriminatedUnion('kind', [
       'bad-input',
       'unsafe-path',
       'disk-full',
+      'permission-needed',
       'internal',
     ]),
     detail: z.string(),

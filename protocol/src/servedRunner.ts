@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { digest } from './artifacts.ts';
 import { notification, request } from './contract.ts';
 import { egressRecord, interpreter, isolationReport, jobResult, jobSpec } from './runner.ts';
+import { releasedValues } from './vault.ts';
 
 /**
  * Engine ↔ a runner that outlives its connections (`runner.cjs serve`), on another host or in a VM. It keeps every job
@@ -18,6 +19,11 @@ export const streamOpenings = {
 } as const;
 
 const jobId = z.string().check(z.regex(/^[a-z0-9-]{1,80}$/));
+/** 32 bytes, base64: a public key, a proof. */
+export const jobKeyText = z.string().check(z.regex(/^[A-Za-z0-9+/]{43}=$/));
+
+/** An Ed25519 public key: its 32 bytes (RFC 8032, 5.1.5) in base64. */
+const publicKey = z.string().check(z.regex(/^[A-Za-z0-9+/]{43}=$/));
 
 /** What happens to a job, in order. `seq` counts from 1; progress carries the number of the last kept event. */
 export const jobEvent = z.discriminatedUnion('kind', [
@@ -69,6 +75,8 @@ export const servedSide = {
         interpreters: z.array(interpreter),
         /** As in `runner/hello`. */
         vaultKey: z.optional(z.string()),
+        /** True where each job asks for its vault values itself when it has started (`job/values`). */
+        asksValues: z.optional(z.boolean()),
         /** Jobs at once over there, of all engines. */
         parallel: z.int(),
         freeBytes: z.number(),
@@ -119,7 +127,18 @@ export const servedSide = {
 } as const;
 
 export const servedEvents = {
-  requests: {},
+  requests: {
+    /**
+     * The vault values of a job that has started, sealed to its own key (X25519, raw, base64), which `proof` shows to be
+     * its own (`keyProofText`). `permission-needed` with words where they are not given; `not-found` where another
+     * engine looks after the job.
+     */
+    'job/values': request(
+      z.strictObject({ jobId, publicKey: jobKeyText, proof: jobKeyText }),
+      z.strictObject({ values: releasedValues }),
+      { timeoutMs: 0 },
+    ),
+  },
   notifications: {
     'job/event': notification(z.strictObject({ jobId, seq: z.int(), event: jobEvent })),
   },

@@ -42,10 +42,20 @@ export type SealedValue = z.infer<typeof sealedValue>;
 
 export const releasedValue = z.strictObject({ grant: z.string(), wish: vaultWish, sealed: sealedValue });
 export type ReleasedValue = z.infer<typeof releasedValue>;
+/** All values of one job. */
+export const releasedValues = z.array(releasedValue).check(z.maxLength(100));
 
 /** What a sealed value is bound to, as the text of its additional data: another job, grant, use or host opens nothing. */
 export function sealedValueContext(jobId: string, grant: string, wish: VaultWish): string {
   return canonicalJson({ sallyport: 'vault value', version: 1, jobId, grant, wish });
+}
+
+/**
+ * What a job authenticates under its ticket (HMAC-SHA256, RFC 2104) to show that a public key is its own: the key of
+ * another job, or of an earlier one, proves nothing.
+ */
+export function keyProofText(jobId: string, publicKey: string): string {
+  return canonicalJson({ sallyport: 'vault key', version: 1, jobId, publicKey });
 }
 
 /** Which place signs in, and to which host of the way there. */

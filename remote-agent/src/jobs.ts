@@ -278,6 +278,7 @@ const refusals = {
   'store-damaged': 'bad-input',
   'too-large': 'bad-input',
   'not-found': 'bad-input',
+  'permission-needed': 'permission-needed',
 } as const;
 
 /** An error of ours as the outcome that says so. */
@@ -285,6 +286,7 @@ export function toRefusal(error: unknown): JobOutcome {
   if (!(error instanceof UserError)) {
     return { kind: 'refused', code: 'internal', detail: errorMessage(error) };
   }
+  if (error.code === 'cancelled') return { kind: 'cancelled' };
   const known: Readonly<Partial<Record<string, (typeof refusals)[keyof typeof refusals]>>> = refusals;
   const remedy = error.data['remedy'];
   return {

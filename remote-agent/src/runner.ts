@@ -224,7 +224,10 @@ export class Runner {
       cgroup: this.#cgroup,
       flow,
       now,
-      values: (job) => openJobValues(this.vaultKey, job.jobId, job.vault ?? []),
+      values: ({ jobId, vault = [], awaitsVault }) => {
+        if (awaitsVault) throw new UserError('bad-message', 'The vault values of this job were not brought');
+        return openJobValues(this.vaultKey, jobId, vault);
+      },
       open: (job, values) => places.open(job, values),
     };
   }

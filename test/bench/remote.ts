@@ -176,6 +176,7 @@ async function openLink(transport: ReturnType<ReturnType<typeof sshParts>['trans
     blobs: createBlobStore(blobs),
     engine: 'engine-of-bench',
     leaseSeconds: 60,
+    onValues: () => Promise.resolve([]),
     onEvent: () => undefined,
     onClose: () => undefined,
     onProblem: () => undefined,

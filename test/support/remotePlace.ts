@@ -1,4 +1,5 @@
 import type { PlaceView } from '../../protocol/src/places.ts';
+import { UserError } from '../../protocol/src/errors.ts';
 import type { JobResult } from '../../protocol/src/runner.ts';
 import { createBlobStore, type BlobStore } from '../../remote-agent/src/files/blobStore.ts';
 import type { CardJob, JobEvents } from '../../language-server/src/runners/cardRunner.ts';
@@ -9,6 +10,7 @@ import {
   remoteTimes,
   type RemoteTimes,
 } from '../../language-server/src/runners/places/remoteRunner.ts';
+import type { ReleaseStarted } from '../../language-server/src/runners/places/valueRelease.ts';
 import type { RunnerTransport } from '../../language-server/src/runners/places/runnerTransport.ts';
 
 /** What an engine remembers of jobs elsewhere, in memory: it outlives the engine that a test kills. */
@@ -32,6 +34,9 @@ export class RememberedJobs implements RemoteJobs {
   }
   knows(jobId: string): boolean {
     return this.rows.has(jobId);
+  }
+  awaited(): undefined {
+    return undefined;
   }
   adopt(jobId: string, result: JobResult | undefined, log: readonly { text: string }[]): void {
     const row = this.rows.get(jobId);
@@ -61,7 +66,7 @@ export interface TestPlace {
 export function openPlace(
   transport: RunnerTransport,
   blobsFolder: string,
-  more: { jobs?: RememberedJobs; times?: RemoteTimes; engine?: string } = {},
+  more: { jobs?: RememberedJobs; times?: RemoteTimes; engine?: string; release?: ReleaseStarted } = {},
 ): TestPlace {
   const blobs = createBlobStore(blobsFolder);
   const jobs = more.jobs ?? new RememberedJobs();
@@ -72,6 +77,8 @@ export function openPlace(
     blobs,
     engine: more.engine ?? 'engine-of-tests',
     jobs,
+    release:
+      more.release ?? (() => Promise.reject(new UserError('permission-needed', 'There is no vault here'))),
     times: more.times ?? quickTimes,
     now: () => performance.now(),
     setTimer: (run, ms) => {

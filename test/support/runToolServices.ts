@@ -56,7 +56,7 @@ export class RunToolServices {
       recordWrites: (_root, _job, run) => run(),
       userFolder: '/home/nobody',
       slotsOf: () => slots,
-      release: () => Promise.resolve([]),
+      release: () => Promise.resolve({}),
       clock: { now: Date.now, monotonic: () => performance.now() },
       events: {
         delta: () => undefined,

@@ -158,11 +158,11 @@ function assertHosts(vault: Vault, wish: VaultWish): void {
   if (stray !== undefined) throw needed(releaseWords.strayHost(wish, stray), releaseWords.addHost());
 }
 
+/** `isLocked`: another answer may come when a person has unlocked a vault. */
 function notFound({ item, field }: VaultWish, hasLocked: boolean): UserError {
-  return needed(
-    releaseWords.notFound(item, field),
-    hasLocked ? releaseWords.unlockOrSave() : releaseWords.saveIt(),
-  );
+  const remedy = hasLocked ? releaseWords.unlockOrSave() : releaseWords.saveIt();
+  const data = { remedy, isLocked: hasLocked };
+  return new UserError('permission-needed', releaseWords.notFound(item, field), data);
 }
 
 function needed(detail: string, remedy: string): UserError {

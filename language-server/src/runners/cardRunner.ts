@@ -2,6 +2,7 @@ import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
 import type { CardManifest, PortType } from '../../../protocol/src/manifests.ts';
 import type { EgressRecord, JobAccess, JobLimits, JobResult } from '../../../protocol/src/runner.ts';
 import type { ReleasedValue } from '../../../protocol/src/vault.ts';
+import type { AwaitedRelease } from '../vault/awaitedRelease.ts';
 
 /** One execution of one card, with everything frozen. */
 export interface CardJob {
@@ -25,7 +26,12 @@ export interface CardJob {
   readonly access: JobAccess;
   /** Sealed to the runner of this job: nothing in between can open them. */
   readonly vault?: readonly ReleasedValue[];
+  /** In place of them where no key is known before the job has started. */
+  readonly releaseLater?: AwaitedRelease;
 }
+
+/** How the vault values of a job come to it. */
+export type JobVault = Pick<CardJob, 'vault' | 'releaseLater'>;
 
 /** What is told while a job runs. Nothing comes after `run` has settled. */
 export interface JobEvents {

@@ -203,5 +203,9 @@ export function toSpec(job: CardJob): JobSpec {
     limits: job.limits,
     access: job.access,
     ...(job.vault && job.vault.length > 0 && { vault: [...job.vault] }),
+    // No names of the vault: those are for the engine that asks.
+    ...(job.releaseLater && {
+      awaitsVault: { ticket: job.releaseLater.ticket, waitSeconds: job.releaseLater.waitSeconds },
+    }),
   };
 }

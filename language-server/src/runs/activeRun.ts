@@ -3,10 +3,9 @@ import { canonicalJson, type Json } from '../../../protocol/src/canonicalJson.ts
 import type { CardState, CardStatus, Reason, RunState } from '../../../protocol/src/engine.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import type { JobResult } from '../../../protocol/src/runner.ts';
-import type { ReleasedValue } from '../../../protocol/src/vault.ts';
 import type { Accepted } from '../permissions/review.ts';
 import type { RecordWrites } from '../history/recordJob.ts';
-import type { CardRunner, JobEvents } from '../runners/cardRunner.ts';
+import type { CardRunner, JobEvents, JobVault } from '../runners/cardRunner.ts';
 import type { StoredOutput } from '../store/resultRecords.ts';
 import type { CardRunRecord } from '../store/runRecords.ts';
 import type { Store } from '../store/store.ts';
@@ -52,13 +51,8 @@ export interface RunSurroundings {
   readonly runnerFor: (card: FrozenCard) => CardRunner;
   readonly projectKey: (root: string) => string;
   readonly recordWrites: RecordWrites;
-  /** The vault values of a job, sealed to the runner that it goes to. Rejects where there is no grant. */
-  readonly release: (
-    card: FrozenCard,
-    root: string,
-    jobId: string,
-    signal: AbortSignal,
-  ) => Promise<readonly ReleasedValue[]>;
+  /** The vault values of a job, or what it is given them by when it has started. Rejects where there is no grant. */
+  readonly release: (card: FrozenCard, root: string, jobId: string, signal: AbortSignal) => Promise<JobVault>;
   /** Read anew each time: a person may take a permission back while a run goes on. */
   readonly accepted: (root: string) => Accepted;
   readonly isTrusted: () => boolean;
@@ -265,7 +259,7 @@ export class ActiveRun {
       const runner = runnerFor(entry.card);
       const vault = await this.#release(entry.card, jobId);
       onStored = () => runner.settled?.(jobId);
-      const run = () => runner.run({ ...job, vault }, events, this.#abort.signal);
+      const run = () => runner.run({ ...job, ...vault }, events, this.#abort.signal);
       result = await recordWrites(this.root, job, run);
       ending = this.#checked(toEnding(result, entry.card), result);
     } catch (error) {
@@ -298,7 +292,7 @@ export class ActiveRun {
     if (ending.state !== 'unknown') onStored();
   }
 
-  async #release(card: FrozenCard, jobId: string): Promise<readonly ReleasedValue[]> {
+  async #release(card: FrozenCard, jobId: string): Promise<JobVault> {
     try {
       return await this.#around.release(card, this.root, jobId, this.#abort.signal);
     } catch (error) {

@@ -66,6 +66,8 @@ export function toEnding(result: JobResult, card: Pick<FrozenCard, 'outputs' | '
     case 'exception':
       return failed('exception', outcome.message);
     case 'refused':
+      if (outcome.code === 'permission-needed')
+        return { ...failed(outcome.code, outcome.detail, outcome.remedy), state: 'blocked' };
       return failed(refusalKinds[outcome.code], outcome.detail, outcome.remedy);
     case 'unknown':
       return unknownEnding(outcome.detail);

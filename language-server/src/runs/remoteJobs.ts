@@ -3,6 +3,7 @@ import { portType, runtime } from '../../../protocol/src/manifests.ts';
 import type { JobResult } from '../../../protocol/src/runner.ts';
 import type { JobEvent } from '../../../protocol/src/servedRunner.ts';
 import type { RemoteJobs } from '../runners/places/remoteJobs.ts';
+import { awaitedRelease } from '../vault/awaitedRelease.ts';
 import { LogPacker } from '../store/logLines.ts';
 import type { CardRunKey, CardRunRecord } from '../store/runRecords.ts';
 import type { Store } from '../store/store.ts';
@@ -12,6 +13,7 @@ import { leftBehind, toEnding, type Ending } from './outcome.ts';
 const keptCard = z.strictObject({
   runtime,
   outputs: z.array(z.strictObject({ port: z.string(), type: portType, optional: z.boolean() })),
+  releaseLater: z.optional(awaitedRelease),
 });
 
 export interface RemoteJobsOptions {
@@ -25,16 +27,21 @@ export interface RemoteJobsOptions {
 export function createRemoteJobs({ store, now, onAdopted }: RemoteJobsOptions): RemoteJobs {
   const { remoteJobs: records, database } = store;
   return {
-    send: (place, { jobId, runtime: runs, outputs, limits }) =>
+    send: (place, { jobId, runtime: runs, outputs, limits, releaseLater }) =>
       records.add({
         jobId,
         place,
         outputLimitBytes: limits.outputMB * 1024 * 1024,
-        cardJson: JSON.stringify({ runtime: runs, outputs }),
+        cardJson: JSON.stringify({ runtime: runs, outputs, releaseLater }),
       }),
     cancel: (jobId) => records.cancel(jobId),
     remove: (jobId) => records.remove(jobId),
     knows: (jobId) => records.find(jobId) !== undefined,
+    awaited: (jobId) => {
+      const kept = records.find(jobId);
+      if (kept?.state !== 'sent' || kept.cancelled || !isLeft(store, jobId)) return undefined;
+      return keptCard.parse(JSON.parse(kept.cardJson)).releaseLater;
+    },
     left: (place) =>
       records.list(place).filter(({ jobId, state }) => state === 'settled' || isLeft(store, jobId)),
     adopt: (jobId, result, log) => {

@@ -1,7 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import {
   closeSync,
+  constants,
   existsSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -23,6 +25,9 @@ import {
   jobSpec,
 } from '../../../protocol/src/runner.ts';
 import type { JobSpec } from '../../../protocol/src/runner.ts';
+import { UserError } from '../../../protocol/src/errors.ts';
+import { jobKeyText } from '../../../protocol/src/servedRunner.ts';
+import { releasedValues } from '../../../protocol/src/vault.ts';
 import { systemCode, toFileError } from '../files/fileError.ts';
 import { openRunnerHome } from '../served/runnerHome.ts';
 import { isBatchName } from './batchSystem.ts';
@@ -72,6 +77,22 @@ export const keptResult = z.strictObject({
 });
 export type KeptResult = z.infer<typeof keptResult>;
 
+/** The key to which a job that has started wants its vault values sealed, with what shows that it is its own. */
+export const jobKey = z.strictObject({ publicKey: jobKeyText, proof: jobKeyText });
+export type JobKey = z.infer<typeof jobKey>;
+
+/** The answer to a key: sealed values, or why there are none. */
+export const keptValues = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('released'), publicKey: jobKeyText, values: releasedValues }),
+  z.strictObject({
+    kind: z.literal('refused'),
+    publicKey: jobKeyText,
+    detail: z.string(),
+    remedy: z.optional(z.string()),
+  }),
+]);
+export type KeptValues = z.infer<typeof keptValues>;
+
 /**
  * A folder that login node and compute nodes share, with everything that must outlive a connection:
  *
@@ -81,6 +102,7 @@ export type KeptResult = z.infer<typeof keptResult>;
  *   runs/JOB.claim          made exclusively: who has it decides whether the program runs
  *   runs/JOB.events         what the job tells, a line each
  *   runs/JOB.progress       the last progress
+ *   runs/JOB.key, .values   what its vault values are sealed to, and those values, sealed; there while it waits for them
  *   runs/JOB.result         made exclusively: the one end of the job
  *   runs/JOB.cancel, .gone  the engine asked for its end; has its result
  *   runs/NAME.INDEX.said    what the script and the runner said that is no event
@@ -92,10 +114,12 @@ export type KeptResult = z.infer<typeof keptResult>;
 export class BatchFolder {
   readonly path: string;
   readonly blobs: string;
+  readonly #uid: number;
 
   /** Opens the folder, made where it is missing, 0700. Throws `unsafe-path`, `disk-full`, `unreadable`. */
   constructor(path: string, uid: number) {
     this.path = path;
+    this.#uid = uid;
     this.blobs = openRunnerHome(path, uid).blobs;
     for (const name of ['submits', 'runs']) mkdirSync(join(path, name), { recursive: true, mode: 0o700 });
   }
@@ -170,6 +194,32 @@ export class BatchFolder {
     this.#create(this.runFile(`${jobId}.${kind}`), '');
   }
 
+  /** A later key takes the place of an earlier one: of two starts of a job the last one is answered. */
+  writeKey(jobId: string, value: JobKey): void {
+    this.#replace(this.runFile(`${jobId}.key`), JSON.stringify(value));
+  }
+
+  /** Undefined where the job waits for no values. Throws `unsafe-path` for a file that others may have written. */
+  keyOf(jobId: string): JobKey | undefined {
+    const text = readOwn(this.runFile(`${jobId}.key`), this.#uid);
+    return text === undefined ? undefined : parsed(jobKey, text);
+  }
+
+  writeValues(jobId: string, value: KeptValues): void {
+    this.#replace(this.runFile(`${jobId}.values`), JSON.stringify(value));
+  }
+
+  /** Throws `unsafe-path` for a file that others may have written. */
+  valuesOf(jobId: string): KeptValues | undefined {
+    const text = readOwn(this.runFile(`${jobId}.values`), this.#uid);
+    return text === undefined ? undefined : parsed(keptValues, text);
+  }
+
+  /** The key goes first: one without values would be asked for again. */
+  removeValues(jobId: string): void {
+    for (const kind of ['key', 'values']) rmSync(this.runFile(`${jobId}.${kind}`), { force: true });
+  }
+
   writeProgress(jobId: string, fraction: number, text: string): void {
     const path = this.runFile(`${jobId}.progress`);
     this.#write(`${path}.new`, JSON.stringify({ fraction, text }));
@@ -189,6 +239,7 @@ export class BatchFolder {
   /** Removes what a job leaves. Its claim stays until `removeSubmit`, so that nothing can start it again. */
   removeRun(name: string, index: number, jobId: string): void {
     this.mark(jobId, 'gone');
+    this.removeValues(jobId);
     for (const kind of ['events', 'progress', 'progress.new', 'result', 'cancel'])
       rmSync(this.runFile(`${jobId}.${kind}`), { force: true });
     rmSync(this.runFile(`${name}.${index}.said`), { force: true });
@@ -258,6 +309,29 @@ export class BatchFolder {
     }
   }
 }
+
+/** The text of a regular file that is this user's and that nobody else may write. */
+function readOwn(path: string, uid: number): string | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw toFileError(error, 'read', path);
+  }
+  try {
+    const found = fstatSync(descriptor);
+    const isOwn = found.isFile() && (uid < 0 || found.uid === uid) && (found.mode & 0o022) === 0;
+    if (!isOwn || found.size > mostOwnBytes)
+      throw new UserError('unsafe-path', `${path} is no file that only this user writes`, { path });
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A hundred sealed values of the largest size, and more. */
+const mostOwnBytes = 256 * 1024 * 1024;
 
 const progress = z.strictObject({ fraction: z.number(), text: z.string() });
 

@@ -13,6 +13,7 @@ import { BatchJob, type Listener } from './batchJob.ts';
 import { describeTask, needsReason, outcomeWithoutResult, withReason } from './batchOutcome.ts';
 import type { BatchSystem, BatchTask } from './batchSystem.ts';
 import { Gather } from './gather.ts';
+import { ValueCourier, type AskValues } from './valueCourier.ts';
 
 export interface BatchTimes {
   readonly quietMs: number;
@@ -44,6 +45,8 @@ export interface BatchJobsOptions {
   readonly times: BatchTimes;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Asks the engine for the vault values of a job that has started. */
+  readonly askValues: AskValues;
   readonly onProblem: (doing: string, error: unknown) => void;
 }
 
@@ -71,6 +74,7 @@ export class BatchJobs {
   readonly #gather: Gather<Arrival>;
   readonly #handing = new Set<Promise<void>>();
   readonly #toCancel = new Set<BatchJob>();
+  readonly #courier: ValueCourier;
   #looking: NodeJS.Timeout | undefined;
   #asking: NodeJS.Timeout | undefined;
   #lookMs: number;
@@ -81,7 +85,8 @@ export class BatchJobs {
   /** Reads what earlier ones left. */
   constructor(options: BatchJobsOptions) {
     this.#options = options;
-    const { times, folder, engine, largest } = options;
+    const { times, folder, engine, largest, askValues, onProblem } = options;
+    this.#courier = new ValueCourier({ folder, ask: askValues, onProblem });
     this.#lookMs = times.lookMs[0];
     this.#askMs = times.askMs[0];
     this.#gather = new Gather(
@@ -105,9 +110,7 @@ export class BatchJobs {
     if (spec.access.hostFolders.length > 0 || spec.access.projectRoot !== undefined)
       throw new UserError('unsafe-path', 'Folders of another machine can’t be shown to a card here');
     if (spec.vault && spec.vault.length > 0)
-      throw new UserError('bad-message', 'Values of the vault can’t be given to a card in a queue', {
-        remedy: 'Which machine will run it is not known when they are sealed. Run the card elsewhere.',
-      });
+      throw new UserError('bad-message', 'A card in a queue asks for its vault values when it has started');
     const known = this.#jobs.get(jobId)?.spec ?? this.#arriving.get(jobId)?.spec;
     if (known) {
       if (!isSameJob(known, spec)) throw new UserError('conflict', `Another job was accepted as ${jobId}`);
@@ -119,7 +122,7 @@ export class BatchJobs {
     touchBlobs(store, artifactsOf(spec), now());
     const arrival = { spec, accepted: createDeferred<undefined>() };
     this.#arriving.set(jobId, arrival);
-    this.#gather.add(canonicalJson(spec.limits), arrival);
+    this.#gather.add(canonicalJson({ limits: spec.limits, waitSeconds: waitSecondsOf(spec) }), arrival);
     return arrival.accepted.promise;
   }
 
@@ -260,7 +263,14 @@ export class BatchJobs {
       job.absentSince = undefined;
       job.say(`Handing it to ${system.title}`);
     }
-    const answer = await system.submit({ name, count: jobs.length, limits, script: script(name) });
+    const waitSeconds = Math.max(...jobs.map(waitSecondsOf));
+    const answer = await system.submit({
+      name,
+      count: jobs.length,
+      limits,
+      waitSeconds,
+      script: script(name),
+    });
     if (answer.kind === 'submitted') {
       folder.writeSubmitId(name, answer.id);
       group.state = 'submitted';
@@ -327,6 +337,8 @@ export class BatchJobs {
       for (const job of this.#jobs.values()) {
         if (!job.ended && files.has(`${job.spec.jobId}.result`)) isNew = this.#takeResult(job) || isNew;
         isNew = job.look(files, now()) || isNew;
+        if (job.spec.awaitsVault)
+          this.#courier.look(job.spec.jobId, job.ended || job.isCancelled ? nothing : files);
       }
     } catch (error) {
       onProblem('look into the shared folder', error);
@@ -409,7 +421,7 @@ export class BatchJobs {
       const live = own.find(({ end }) => end === undefined);
       if (live) {
         job.absentSince = undefined;
-        if (!job.isCancelled && (!live.isRunning || folder.claimOf(job.spec.jobId) === undefined))
+        if (!job.isCancelled && !(live.isRunning && this.#tellsItself(job)))
           job.say(describeTask(live, system.title));
       } else if (own.length > 0) this.#endWithoutResult(job, own.at(-1));
       else isAbsent = this.#isAbsent(job) || isAbsent;
@@ -460,6 +472,12 @@ export class BatchJobs {
     return jobs.some((job) => this.#toCancel.has(job));
   }
 
+  /** True where what a person sees of the job comes from the node by now. */
+  #tellsItself({ spec: { jobId } }: BatchJob): boolean {
+    const { folder } = this.#options;
+    return folder.claimOf(jobId) !== undefined || folder.progressOf(jobId) !== undefined;
+  }
+
   #isLive(job: BatchJob): boolean {
     return !job.ended && this.#jobs.get(job.spec.jobId) === job;
   }
@@ -475,6 +493,12 @@ export class BatchJobs {
     if (!job) throw new UserError('not-found', `There is no job ${jobId} here`);
     return job;
   }
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+function waitSecondsOf({ awaitsVault }: JobSpec): number {
+  return awaitsVault?.waitSeconds ?? 0;
 }
 
 /** How long a result waits for the batch system's reason. */

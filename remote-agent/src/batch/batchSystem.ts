@@ -25,6 +25,8 @@ export interface BatchRequest {
   readonly name: string;
   readonly count: number;
   readonly limits: JobLimits;
+  /** How long a task may wait on its machine before its card starts, beside what the limits say. */
+  readonly waitSeconds: number;
   /** For a POSIX shell. */
   readonly script: string;
 }

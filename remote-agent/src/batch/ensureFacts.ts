@@ -70,7 +70,7 @@ async function submitProbe({ folder, system, script, now }: EnsureFactsOptions):
   const name = `${probePrefix}${randomBytes(8).toString('hex')}`;
   const limits = { ...defaultCardLimits, seconds: 60, memoryMB: 200 };
   folder.writeSubmit({ version: 1, name, engine: '', limits, acceptedAt: now(), expects: null, jobs: [] });
-  const answer = await system.submit({ name, count: 1, limits, script: script(name) });
+  const answer = await system.submit({ name, count: 1, limits, waitSeconds: 0, script: script(name) });
   if (answer.kind !== 'refused') return name;
   folder.removeSubmit(name, []);
   throw new UserError('incompatible', `${system.title} refused a first job: ${answer.detail}`, {

@@ -13,6 +13,7 @@ import { toRefusal } from '../jobs.ts';
 import { Runner, type RunnerOptions } from '../runner.ts';
 import { artifactsOf, missingBlobs } from '../served/blobNeeds.ts';
 import { EventLog } from '../served/eventLog.ts';
+import { awaitValues } from './awaitValues.ts';
 import type { BatchFolder, Submit } from './batchFolder.ts';
 
 export interface OnceOptions {
@@ -130,7 +131,9 @@ async function runJobOnce(
       throw new UserError('not-found', `${missing.length} of its inputs are not in ${folder.path} any more`, {
         remedy: 'Run it again: they are copied again then.',
       });
-    result = await runner.handlers['job/run'](job, stop);
+    const ready = hello.isolation.kind === 'none' ? job : await withValues(options, job, runner);
+    if (!ready) return;
+    result = await runner.handlers['job/run'](ready, stop);
   } catch (error) {
     result = emptyResult(toRefusal(error));
   } finally {
@@ -138,6 +141,19 @@ async function runJobOnce(
   }
   if (claim()) folder.writeResult(job.jobId, { lastSeq: log?.lastSeq ?? 0, result });
   log?.close();
+}
+
+/** The job with its vault values, for which this asks with the key of this runner. Undefined where another start has it. */
+async function withValues(
+  { folder, runner, stop }: OnceOptions,
+  job: JobSpec,
+  { vaultKey: { publicKey } }: Runner,
+): Promise<JobSpec | undefined> {
+  const { awaitsVault: awaits, ...rest } = job;
+  if (!awaits) return job;
+  const { now } = runner;
+  const values = await awaitValues({ folder, jobId: job.jobId, awaits, publicKey, now, signal: stop });
+  return values && { ...rest, vault: [...values] };
 }
 
 async function greet(runner: Runner, { folder }: OnceOptions, scratch: string) {

@@ -85,6 +85,8 @@ export async function serveBatch(options: ServeBatchOptions): Promise<void> {
         times,
         now,
         onProblem,
+        askValues: async (jobId, { publicKey, proof }, signal) =>
+          (await channel.call('job/values', { jobId, publicKey, proof }, { signal })).values,
       });
       try {
         clean(limits.blobStoreBytes);
@@ -102,6 +104,7 @@ export async function serveBatch(options: ServeBatchOptions): Promise<void> {
         isolation,
         interpreters,
         parallel,
+        asksValues: true,
         freeBytes: bavail * bsize,
       };
     },

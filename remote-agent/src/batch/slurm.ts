@@ -1,6 +1,5 @@
 import { UserError } from '../../../protocol/src/errors.ts';
-import type { JobLimits } from '../../../protocol/src/runner.ts';
-import type { BatchSystem, BatchTask } from './batchSystem.ts';
+import type { BatchRequest, BatchSystem, BatchTask } from './batchSystem.ts';
 import {
   accountingFormat,
   isControllerAway,
@@ -37,9 +36,9 @@ export function createSlurm(run: RunSlurm): BatchSystem {
   };
   return {
     title: 'Slurm',
-    submit: async ({ name, count, limits, script }) => {
+    submit: async ({ script, ...request }) => {
       try {
-        return parseSubmit(await run('sbatch', submitWords(name, count, limits), script));
+        return parseSubmit(await run('sbatch', submitWords(request), script));
       } catch (error) {
         return { kind: 'refused', detail: String(error) };
       }
@@ -87,7 +86,7 @@ async function fromAccounting(
  * The words of one request. The environment of the person who asks goes nowhere, Slurm starts nothing again by itself,
  * and files of its own are not written: what the script says goes to the shared folder.
  */
-export function submitWords(name: string, count: number, limits: JobLimits): string[] {
+export function submitWords({ name, count, limits, waitSeconds }: Omit<BatchRequest, 'script'>): string[] {
   return [
     '--parsable',
     '--export=NONE',
@@ -100,7 +99,7 @@ export function submitWords(name: string, count: number, limits: JobLimits): str
     '--nodes=1',
     '--ntasks=1',
     '--cpus-per-task=1',
-    `--time=${Math.ceil((limits.seconds + extraSeconds) / 60)}`,
+    `--time=${Math.ceil((limits.seconds + waitSeconds + extraSeconds) / 60)}`,
     `--mem=${limits.memoryMB + extraMemoryMB}M`,
     ...(count > 1 ? [`--array=0-${count - 1}`] : []),
   ];

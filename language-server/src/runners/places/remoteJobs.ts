@@ -1,5 +1,6 @@
 import type { JobResult } from '../../../../protocol/src/runner.ts';
 import type { JobEvent } from '../../../../protocol/src/servedRunner.ts';
+import type { AwaitedRelease } from '../../vault/awaitedRelease.ts';
 import type { CardJob } from '../cardRunner.ts';
 
 /** A job that this home has sent to a place and whose result it has not stored, or has not said so there. */
@@ -22,6 +23,8 @@ export interface RemoteJobs {
   /** The jobs of a place that no living engine looks after, and those that are settled here. */
   left(place: string): RemoteJob[];
   knows(jobId: string): boolean;
+  /** What the vault values of a job are asked for with, where no living engine looks after it and nobody cancelled it. */
+  awaited(jobId: string): AwaitedRelease | undefined;
   /**
    * Stores the end of a job that an earlier engine had sent, once. `undefined` where it turned out never to have been
    * accepted. The log is all that the job wrote.
@@ -41,6 +44,7 @@ export function jobsUnder(key: string, jobs: RemoteJobs): RemoteJobs {
     cancel: (jobId) => jobs.cancel(jobId),
     remove: (jobId) => jobs.remove(jobId),
     knows: (jobId) => jobs.knows(jobId),
+    awaited: (jobId) => jobs.awaited(jobId),
     adopt: (jobId, result, log) => jobs.adopt(jobId, result, log),
   };
 }

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { ArtifactRef } from '../../../../protocol/src/artifacts.ts';
 import { Channel } from '../../../../protocol/src/channel.ts';
-import type { ResultOf } from '../../../../protocol/src/contract.ts';
+import type { ParamsOf, ResultOf } from '../../../../protocol/src/contract.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import type { JobResult } from '../../../../protocol/src/runner.ts';
 import {
@@ -10,6 +10,7 @@ import {
   servedSide,
   type JobEvent,
 } from '../../../../protocol/src/servedRunner.ts';
+import type { ReleasedValue } from '../../../../protocol/src/vault.ts';
 import type { BlobStore, StoredBlob } from '../../../../remote-agent/src/files/blobStore.ts';
 import { readTree } from '../../../../remote-agent/src/files/readTree.ts';
 import { blobsOfArtifact } from './blobClosure.ts';
@@ -17,6 +18,7 @@ import { getBlobs, putBlobs } from './bulkClient.ts';
 import type { RunnerLink } from './runnerTransport.ts';
 
 export type Greeting = ResultOf<(typeof servedSide)['requests']['runner/greet']>;
+export type ValuesAsked = ParamsOf<(typeof servedEvents)['requests']['job/values']>;
 type LogEvent = Extract<JobEvent, { kind: 'log' }>;
 type ServedChannel = Channel<typeof servedEvents, typeof servedSide>;
 
@@ -25,6 +27,8 @@ export interface RemoteLinkOptions {
   readonly blobs: BlobStore;
   readonly engine: string;
   readonly leaseSeconds: number;
+  /** A job that has started asks for its vault values. */
+  readonly onValues: (asked: ValuesAsked, signal: AbortSignal) => Promise<readonly ReleasedValue[]>;
   readonly onEvent: (jobId: string, seq: number, event: JobEvent) => void;
   readonly onClose: (reason: string) => void;
   readonly onProblem: (problem: string) => void;
@@ -45,7 +49,9 @@ export class RemoteLink {
     this.#options = options;
     this.channel = new Channel(options.link.control, servedSide, {
       local: servedEvents,
-      requestHandlers: {},
+      requestHandlers: {
+        'job/values': async (asked, signal) => ({ values: [...(await options.onValues(asked, signal))] }),
+      },
       notificationHandlers: {
         'job/event': ({ jobId, seq, event }) => {
           const follow = this.#followed.get(jobId);

@@ -9,8 +9,10 @@ import { blobsOfJob } from './blobClosure.ts';
 import type { PlaceInfo, PlaceRunner, ReadyOptions } from './placeRunner.ts';
 import { reconcile } from './reconcile.ts';
 import type { RemoteJobs } from './remoteJobs.ts';
+import type { AwaitedRelease } from '../../vault/awaitedRelease.ts';
 import { RemoteLink, type Greeting } from './remoteLink.ts';
 import type { RunnerTransport } from './runnerTransport.ts';
+import { ValueRelease, type ReleaseStarted } from './valueRelease.ts';
 
 export interface RemoteTimes {
   /** How long jobs over there go on without hearing from this engine. */
@@ -41,6 +43,8 @@ export interface RemoteRunnerOptions {
   /** Names the home of this engine: what it sent is its own again after a restart. */
   readonly engine: string;
   readonly jobs: RemoteJobs;
+  /** Asks the vault for the values of a job that has started over there. */
+  readonly release: ReleaseStarted;
   readonly times?: RemoteTimes;
   readonly now: () => number;
   readonly setTimer: (run: () => void, ms: number) => () => void;
@@ -76,6 +80,8 @@ class RemoteRunner implements PlaceRunner {
   readonly #times: RemoteTimes;
   readonly #attempts = new Map<string, Attempt>();
   readonly #stop = new AbortController();
+  readonly #values: ValueRelease;
+  #terminals = 0;
   #connecting: Promise<RemoteLink> | undefined;
   #link: RemoteLink | undefined;
   #greeting: Greeting | undefined;
@@ -89,13 +95,18 @@ class RemoteRunner implements PlaceRunner {
     this.#options = options;
     this.#times = options.times ?? remoteTimes;
     this.id = options.transport.place;
+    this.#values = new ValueRelease((jobId) => this.#awaitedOf(jobId), options.release);
   }
 
   async ready({ mayAsk = true, signal }: ReadyOptions = {}): Promise<PlaceInfo> {
     const { greeting } = await this.#connect(mayAsk, signal);
-    const { protocol, version, platform, node, isolation, interpreters, vaultKey, parallel } = greeting;
-    const facts = { protocol, version, platform, node, isolation, interpreters, parallel };
-    return vaultKey === undefined ? facts : { ...facts, vaultKey };
+    const { protocol, version, platform, node, isolation, interpreters, parallel } = greeting;
+    const { vaultKey, asksValues } = greeting;
+    return {
+      ...{ protocol, version, platform, node, isolation, interpreters, parallel },
+      ...(vaultKey === undefined ? {} : { vaultKey }),
+      ...(asksValues === undefined ? {} : { asksValues }),
+    };
   }
 
   async probe() {
@@ -207,6 +218,7 @@ class RemoteRunner implements PlaceRunner {
     this.#stopTimer();
     this.#link?.close('the engine is ending');
     for (const attempt of this.#attempts.values()) this.#lose(attempt, 'The engine is ending');
+      this.#values.forget(job.jobId);
     await this.#options.transport.dispose();
   }
 
@@ -332,6 +344,13 @@ class RemoteRunner implements PlaceRunner {
     const detail = `${why}. How the card ended is asked at the next connection to ${this.id}`;
     attempt.ended.resolve(attempt.isSent ? emptyResult({ kind: 'unknown', detail }) : unsent(this.id, why));
   }
+  /** Of a job of this engine, or of one before it: never of another that is alive, or of a job that is to end. */
+  #awaitedOf(jobId: string): AwaitedRelease | undefined {
+    const attempt = this.#attempts.get(jobId);
+    if (!attempt) return this.#options.jobs.awaited(jobId);
+    return attempt.isCancelled ? undefined : attempt.job.releaseLater;
+  }
+
 
   /** Something that only a person can mend. What may have been accepted stays to be asked about. */
   #refuse(attempt: Attempt, error: unknown): void {
@@ -390,6 +409,7 @@ class RemoteRunner implements PlaceRunner {
       this.#set(
         isLost(error) ? 'lost' : 'refused',
         errorMessage(error),
+        onValues: (asked, signal) => this.#values.answer(asked, signal),
         typeof remedy === 'string' ? remedy : '',
       );
       throw error;

@@ -36,6 +36,7 @@ export async function warmUp(
     blobs,
     engine: 'sallyport-build',
     jobs: forgetful,
+    release: () => Promise.resolve([]),
     now: () => performance.now(),
     setTimer: (run, ms) => {
       const timer = setTimeout(run, ms);
@@ -88,5 +89,6 @@ const forgetful: RemoteJobs = {
   remove: () => undefined,
   left: () => [],
   knows: () => false,
+  awaited: () => undefined,
   adopt: () => undefined,
 };

@@ -11,6 +11,7 @@ import type {
   BatchTask,
   SubmitAnswer,
 } from '../../../../remote-agent/src/batch/batchSystem.ts';
+import type { AskValues } from '../../../../remote-agent/src/batch/valueCourier.ts';
 import { emptyResult } from '../../../../protocol/src/runner.ts';
 import { createBlobStore } from '../../../../remote-agent/src/files/blobStore.ts';
 import { EventLog } from '../../../../remote-agent/src/served/eventLog.ts';
@@ -57,7 +58,9 @@ describe('the jobs of a batch system', () => {
   const folder = useTemporaryFolder();
   let system: FakeSystem;
   let open: BatchJobs[] = [];
+  let answer: AskValues;
   beforeEach(() => {
+    answer = () => Promise.reject(new UserError('not-found', 'Nobody gives values here'));
     system = new FakeSystem();
     open = [];
   });
@@ -77,6 +80,7 @@ describe('the jobs of a batch system', () => {
       script: (name) => `script of ${name}`,
       times: { ...batchTimes, quietMs: 10, longestMs: 100, lookMs: [5, 20], askMs: [5, 20], settleMs: 40 },
       now: () => Date.now(),
+      askValues: (...asked) => answer(...asked),
       onProblem: (_doing, error) => assert.fail(String(error)),
     });
     open.push(jobs);

@@ -14,7 +14,12 @@ describe('Slurm by its commands', () => {
   const folder = useTemporaryFolder();
 
   it('asks for what the card’s limits say, for nothing of the surroundings, and for no second start [SLURM-13]', () => {
-    const words = submitWords('sallyport-a', 3, { ...limits, seconds: 61, memoryMB: 64 });
+    const words = submitWords({
+      name: 'sallyport-a',
+      count: 3,
+      limits: { ...limits, seconds: 61, memoryMB: 64 },
+      waitSeconds: 0,
+    });
     for (const word of [
       '--parsable',
       '--export=NONE',
@@ -26,7 +31,11 @@ describe('Slurm by its commands', () => {
       '--array=0-2',
     ])
       assert.ok(words.includes(word), word);
-    assert.ok(!submitWords('sallyport-a', 1, limits).some((word) => word.startsWith('--array')));
+    assert.ok(
+      !submitWords({ name: 'sallyport-a', count: 1, limits, waitSeconds: 0 }).some((word) =>
+        word.startsWith('--array'),
+      ),
+    );
   });
 
   it('a controller that does not answer is “unreachable”, and asked names are split', async () => {

@@ -81,7 +81,7 @@ describe('a runner that serves', function () {
     socket.write(streamOpenings.control);
     const channel = new Channel(createStdioTransport(socket, socket), servedSide, {
       local: servedEvents,
-      requestHandlers: {},
+      requestHandlers: { 'job/values': () => ({ values: [] }) },
       notificationHandlers: { 'job/event': () => undefined },
     });
     await assert.rejects(
