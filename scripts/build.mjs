@@ -1,9 +1,10 @@
 // Builds every target with esbuild. `--watch` keeps building, `--production` leaves source maps out.
 import { build, context } from 'esbuild';
-import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
+import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { argv, exit, pid } from 'node:process';
 import { loadHelpers } from '../remote-agent/src/helpers.ts';
+import { readTemplate } from './newApp.mjs';
 
 const watch = argv.includes('--watch');
 const production = argv.includes('--production');
@@ -197,6 +198,7 @@ async function copyAssets(folder) {
   await copyFile(require.resolve('esbuild-wasm/esbuild.wasm'), `${folder}/esbuild.wasm`);
   await copyFile('sandbox-worker/src/guest.js', `${folder}/quickjs-guest.js`);
   await copyFile('sandbox-worker/src/pluginGuest.js', `${folder}/quickjs-plugin-guest.js`);
+  await writeFile(`${folder}/newApp.json`, JSON.stringify(await readTemplate()));
 }
 
 /**

@@ -55,6 +55,7 @@ export const commandIds = [
   'sallyport.showVaultUses',
   'sallyport.runVaultCommand',
   'sallyport.installApp',
+  'sallyport.newApp',
   'sallyport.importApp',
   'sallyport.openApp',
   'sallyport.browseApps',

@@ -8,8 +8,9 @@ import { Canary } from '../hostile/agent/canary.ts';
 import { AppsWindow, entriesOf, withAppTools, withOneMoreHost } from '../support/appsWindow.ts';
 import { makeRepository, openGitServer, type GitServer } from '../support/gitServer.ts';
 import { chatCompletionsFormat } from '../support/providers/chatCompletions.ts';
-import { ScriptedModel } from '../support/scriptedModel.ts';
+import { held, ScriptedModel } from '../support/scriptedModel.ts';
 import { useWindow } from '../support/useWindow.ts';
+import type { VscodeWindow } from '../support/vscodeWindow.ts';
 import { axe } from '../support/windowAxe.ts';
 
 const samples = join(import.meta.dirname, '../../test-fixtures/apps');
@@ -109,12 +110,37 @@ describe('apps', () => {
       const request = model.lastRequest;
       assert.equal(request?.headers.authorization, `Bearer ${canary.value}`);
       assert.match(request.text, /every second day/);
-      for (const frame of window.page.frames()) {
-        const text = await frame.content().catch(() => '');
-        assert.deepEqual(canary.in(text), [], frame.url());
-      }
+      await assertNoKeyIn(canary, window);
       await apps.row(/^Notes/).click();
       await window.screenshot('apps-notes');
+    });
+
+    it('[APPUI-15] show an answer while it comes, and stop it', async () => {
+      const { window } = used();
+      const end = held();
+      const { cancelled } = model.server;
+      model.will({ text: ['Buy bread ', 'and milk'], holdEnd: end.until });
+      try {
+        const app = await apps.app();
+        await hands.find(app, '', 'Groceries');
+        await app.getByRole('option', { name: /^Groceries/ }).click();
+        await app.getByRole('button', { name: 'Sum Up' }).click();
+        await app.getByText('Buy bread and milk', { exact: true }).waitFor();
+        await app.getByText('Writing…').waitFor();
+        await assertNoKeyIn(canary, window);
+        assert.equal(model.server.cancelled, cancelled, 'the answer is under way');
+        await app.getByRole('button', { name: 'Stop' }).click();
+        await app.getByText('Not finished').waitFor();
+        await window.until('the provider to be let go', async () => model.server.cancelled === cancelled + 1);
+        assert.equal(await app.getByText('Buy bread and milk', { exact: true }).count(), 1);
+      } finally {
+        end.release();
+      }
+      model.will({ text: ['Bread, milk, ', 'lemons.'] });
+      const app = await apps.app();
+      await app.getByRole('button', { name: 'Sum Up' }).click();
+      await app.getByText('Bread, milk, lemons.').waitFor();
+      await app.getByText(/^Written by/).waitFor();
     });
 
     for (const [kind, theme] of [
@@ -302,6 +328,49 @@ describe('apps', () => {
       await (await apps.app()).getByText('Hello').first().waitFor();
       await window.screenshot('apps-board');
     });
+
+    it('[NEWAPP-05] begin with New App, which opens, can be undone, and leads to its review', async () => {
+      const { window, folder: project } = used();
+      const own = join(project, 'apps', 'greeter');
+      const begin = async (): Promise<void> => {
+        await apps.palette('Sallyport: New App');
+        await apps.bench.enter(/Name of the app/, 'Greeter');
+        await apps.bench.quick.getByText(/Id of the app/).waitFor();
+        await window.screenshot('apps-new');
+        await apps.bench.enter(/Id of the app/, 'greeter');
+        await apps.bench.line(/^A page and a plugin/).click();
+        await apps.bench.line(/^TypeScript/).click();
+        await apps.bench.line(/^In /).click();
+      };
+      await begin();
+      await window.until('the files', async () => existsSync(join(own, 'app.json')));
+      await window.until('the editors', async () => (await window.host('tabs')).includes('README.md'));
+      assert.ok(existsSync(join(own, 'plugins/hello/index.js')));
+      const { text } = (await window.host('activeText')) ?? {};
+      assert.match(text ?? '', /"id": "greeter"/);
+      await window.clearNotifications();
+
+      await window.host('command', { command: 'workbench.action.focusFirstEditorGroup' });
+      await window.page.keyboard.press('Control+z');
+      await window.until('no file to be left', async () => filesOf(own).length === 0);
+
+      await window.host('closeAll');
+      await begin();
+      await apps.notice(/Greeter is written to/, 'Install App');
+      await apps.review('Install Greeter 0.1.0');
+      await window.screenshot('apps-new-review');
+      await apps.answer('Install Greeter 0.1.0');
+      await apps.notice(/Greeter 0\.1\.0 is installed/, 'Open App');
+      const app = await apps.app();
+      await app.getByLabel('Your name').fill('Ada');
+      await app.getByRole('button', { name: 'Say Hello' }).click();
+      await app.getByText('Hello, Ada! This is greeting 1.').waitFor();
+
+      await begin();
+      await apps.notice(/has files already, and nothing was written/);
+      await apps.bench.line(/^Choose a folder/).waitFor();
+      await window.page.keyboard.press('Escape');
+    });
   });
 
   describe('on another machine', () => {
@@ -334,6 +403,22 @@ describe('apps', () => {
     });
   });
 });
+
+/** No frame of the window has the key of the model. */
+async function assertNoKeyIn(canary: Canary, window: VscodeWindow): Promise<void> {
+  for (const frame of window.page.frames()) {
+    const text = await frame.content().catch(() => '');
+    assert.deepEqual(canary.in(text), [], frame.url());
+  }
+}
+
+/** The files below a folder that may not be there. */
+function filesOf(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map(({ name }) => name);
+}
 
 /** What apps have stored in a window's home. */
 function dataOf(dataDir: string): string[] {

@@ -64,4 +64,22 @@ describe('the VSIX', () => {
     await window.notification(/is not empty/);
     assert.ok(!existsSync(join(folder, 'cards/throws')));
   });
+
+  it('[NEWAPP-05] writes a new app from the template that is shipped', async () => {
+    const { window, folder } = used();
+    await window.palette('Sallyport: New App');
+    const quick = window.page.locator('.quick-input-widget');
+    const enter = async (prompt: RegExp, text: string): Promise<void> => {
+      await quick.getByText(prompt).first().waitFor();
+      await quick.locator('input.input').first().fill(text);
+      await window.page.keyboard.press('Enter');
+    };
+    await enter(/Name of the app/, 'Shipped');
+    await enter(/Id of the app/, 'shipped');
+    for (const line of [/^Only a page/, /^JavaScript/, /^In /])
+      await quick.locator('.monaco-list-row').filter({ hasText: line }).first().click();
+    await window.notification(/Shipped is written to/);
+    for (const name of ['app.json', 'index.html', 'main.js', 'sallyport.d.ts', 'README.md'])
+      assert.ok(existsSync(join(folder, 'apps/shipped', name)), name);
+  });
 });

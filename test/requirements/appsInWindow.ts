@@ -70,4 +70,9 @@ export const appsInWindowRequirements: readonly Requirement[] = [
     text: 'Reviewing, installing and opening an app need the keyboard alone.',
     source: apps,
   },
+  {
+    id: 'APPUI-15',
+    text: 'An app shows a model’s answer while it comes, and stopping it ends the request at the provider.',
+    source: 'docs/app-authors.md',
+  },
 ];

@@ -4,9 +4,15 @@ import * as z from 'zod/mini';
 export interface AppTarget {
   readonly app?: string | undefined;
   readonly plugin?: string | undefined;
+  /** The folder of an app that is not installed. */
+  readonly folder?: string | undefined;
 }
 
-const target = z.object({ app: z.optional(z.string()), plugin: z.optional(z.string()) });
+const target = z.object({
+  app: z.optional(z.string()),
+  plugin: z.optional(z.string()),
+  folder: z.optional(z.string()),
+});
 
 /** Reads a command's first argument, an app's id or a line; anything else means "nothing in particular". */
 export function parseAppTarget([first]: readonly unknown[]): AppTarget {

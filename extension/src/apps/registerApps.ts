@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { window, workspace, ConfigurationTarget } from 'vscode';
 import { appLabels } from '../appMessages.ts';
 import { viewIds } from '../commandIds.ts';
@@ -5,6 +6,9 @@ import { together, type Disposable } from '../disposable.ts';
 import type { Services } from '../services.ts';
 import { NodeTree } from '../views/nodeTree.ts';
 import { appNodes } from './appNodes.ts';
+import { NewApp } from './newApp/newApp.ts';
+import { newAppFolder } from './newApp/newAppFolder.ts';
+import { readTemplate } from './newApp/readTemplate.ts';
 import { AppPicker } from './pickApp.ts';
 import { AppProgress } from './appProgress.ts';
 import { AppsList } from './appsList.ts';
@@ -31,6 +35,11 @@ export function registerApps(services: Services): Disposable {
     notifier,
     chooseFromStore: () => store.choose(),
   });
+  const newApp = new NewApp({
+    readTemplate: () => readTemplate(join(services.extensionUri.fsPath, 'dist', 'newApp.json')),
+    folder: newAppFolder,
+    notifier,
+  });
   const updates = new UpdateApps({ engine, progress, notifier, log });
   const manage = new ManageApps({ engine, progress, notifier, reports });
 
@@ -45,7 +54,13 @@ export function registerApps(services: Services): Disposable {
     list,
     progress,
     registerView(services, list, install, updates),
-    commands.register('sallyport.installApp', () => install.run()),
+    commands.register('sallyport.newApp', () => newApp.run()),
+    commands.register('sallyport.installApp', async (...args) => {
+      const { folder } = parseAppTarget(args);
+      if (folder !== undefined && newApp.hasWritten(folder))
+        await install.from({ kind: 'folder', path: folder });
+      else await install.run();
+    }),
     commands.register('sallyport.importApp', () => install.importBackup()),
     commands.register('sallyport.openApp', async (...args) => {
       const app = await picker.app(parseAppTarget(args));

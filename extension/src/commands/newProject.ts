@@ -1,6 +1,7 @@
-import { FileSystemError, FileType, Uri, window, workspace } from 'vscode';
+import { Uri, window, workspace } from 'vscode';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { choose, notices, questions } from '../messages.ts';
+import { isEmptyFolder } from '../native/emptyFolder.ts';
 import { projectFile } from '../project/projectPresence.ts';
 import type { Services } from '../services.ts';
 import { projectScaffold } from './projectScaffold.ts';
@@ -15,7 +16,7 @@ export function registerNewProject(services: Services): Disposable {
       notifier.show(notices.notLocal(folder.toString()));
       return;
     }
-    if (!(await isEmpty(folder))) {
+    if (!(await isEmptyFolder(folder))) {
       notifier.show(notices.folderNotEmpty(folder.fsPath));
       return;
     }
@@ -23,7 +24,7 @@ export function registerNewProject(services: Services): Disposable {
     const ask = questions.newProject(folder.fsPath, Object.keys(files));
     const options = { modal: true, detail: ask.detail };
     if ((await window.showInformationMessage(ask.text, options, ask.button)) !== ask.button) return;
-    if (!(await isEmpty(folder))) {
+    if (!(await isEmptyFolder(folder))) {
       notifier.show(notices.folderNotEmpty(folder.fsPath));
       return;
     }
@@ -40,7 +41,7 @@ export function registerNewProject(services: Services): Disposable {
 /** The one open folder where it is empty, else the folder that a person chooses. Throws `cancelled`. */
 async function chooseFolder(): Promise<Uri> {
   const [only, ...others] = workspace.workspaceFolders ?? [];
-  if (only && others.length === 0 && (await isEmpty(only.uri))) return only.uri;
+  if (only && others.length === 0 && (await isEmptyFolder(only.uri))) return only.uri;
   const chosen = await window.showOpenDialog({
     canSelectFiles: false,
     canSelectFolders: true,
@@ -50,22 +51,6 @@ async function chooseFolder(): Promise<Uri> {
   const [folder] = chosen ?? [];
   if (!folder) throw new UserError('cancelled', 'No folder was chosen');
   return folder;
-}
-
-/** Version control's and the editor's own folders do not count: they hold nothing that is overwritten. */
-async function isEmpty(folder: Uri): Promise<boolean> {
-  try {
-    const entries = await workspace.fs.readDirectory(folder);
-    return entries.every(([name, type]) => type === FileType.Directory && ['.git', '.vscode'].includes(name));
-  } catch (error) {
-    if (error instanceof FileSystemError && error.code === 'FileNotFound') return true;
-    throw new UserError(
-      'unreadable',
-      'the folder could not be read',
-      { path: folder.fsPath },
-      { cause: error },
-    );
-  }
 }
 
 /** The manifest comes last: a project that is half written is none. */

@@ -295,10 +295,15 @@ describe('the commands about apps', () => {
 
   it('take no source and no answer from an argument', async () => {
     const { fake, run } = make();
-    void run('installApp', { kind: 'folder', path: '/evil', answer: 'install', digest: 'd'.repeat(64) });
-    await pick();
-    assert.deepEqual(fake.asked('app/stage'), []);
-    stub.picks[0]!.dispose();
+    for (const [count, argument] of [
+      { kind: 'folder', path: '/evil', answer: 'install', digest: 'd'.repeat(64) },
+      { folder: '/evil' },
+    ].entries()) {
+      void run('installApp', argument);
+      await pick(count + 1);
+      assert.deepEqual(fake.asked('app/stage'), []);
+      stub.picks[count]!.dispose();
+    }
   });
 
   it('[APPUI-06] say of each kind of update what it is', async () => {

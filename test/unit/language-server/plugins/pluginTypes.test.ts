@@ -10,7 +10,7 @@ import { openFakeInternet } from '../../../support/fakeInternet.ts';
 import { createPluginHarness, type PluginHarness } from '../../../support/pluginHost.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 
-const plugin = join(import.meta.dirname, '../../../../scripts/newApp/plugins/hello');
+const plugin = join(import.meta.dirname, '../../../../scripts/newApp/plugin/plugins/hello');
 
 describe('the plugin of the template', () => {
   const folder = useTemporaryFolder();
