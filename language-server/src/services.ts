@@ -128,7 +128,6 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
   const projectKey = (root: string) => scopeOf(root) ?? `path:${root}`;
   const consents = new Consents({ projects, scopeOf, isTrusted, now, store: () => open().store });
 
-  const problem = (error: unknown) => {
   const releases = createReleases({
     person: options.person ?? nobody,
     scopeOf,
@@ -140,6 +139,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     },
   });
 
+  const problem = (error: unknown) => {
     onProblem(error instanceof Error ? (error.stack ?? error.message) : String(error));
     if (isDamage(error) && opened) markDamaged(opened.store.home.database);
     const code = error instanceof UserError ? error.code : 'internal';
@@ -195,12 +195,12 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         blobs,
         engine: store.remoteJobs.engine(),
         jobs: jobsUnder(key, remoteJobs),
+        release: releases.forStarted,
         now: () => performance.now(),
         setTimer: options.setTimer ?? startTimer,
         onChange: (view) => notify('place/changed', view),
         onProblem,
       });
-        release: releases.forStarted,
     const places = new PlaceRegistry({
       localSlots: new Slots(parallel),
       factories: placeFactories({
@@ -479,6 +479,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
       apps?.then((services) => services.setConnections(params.connections)).catch(() => undefined);
     },
     vaultChanged: () => {
+      releases.changed();
       for (const { root } of projects.list()) notify('project/changed', { root });
     },
     cardStatus: (root, card) => (opened || hasHome(options.home) ? statusOf(root, card) : null),
@@ -494,7 +495,6 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-      releases.changed();
 const cleanLookMs = 10 * 60 * 1000;
 /** A message has a largest size; a project may have many cards. */
 const cardsPerDelta = 1000;

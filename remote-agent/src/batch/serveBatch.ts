@@ -84,9 +84,9 @@ export async function serveBatch(options: ServeBatchOptions): Promise<void> {
         script,
         times,
         now,
-        onProblem,
         askValues: async (jobId, { publicKey, proof }, signal) =>
           (await channel.call('job/values', { jobId, publicKey, proof }, { signal })).values,
+        onProblem,
       });
       try {
         clean(limits.blobStoreBytes);
@@ -103,8 +103,8 @@ export async function serveBatch(options: ServeBatchOptions): Promise<void> {
         node,
         isolation,
         interpreters,
-        parallel,
         asksValues: true,
+        parallel,
         freeBytes: bavail * bsize,
       };
     },

@@ -6,9 +6,9 @@ import type { RunnerInfo } from '../local.ts';
 /** What a place says of itself, with how many jobs it runs at once. */
 export interface PlaceInfo extends RunnerInfo {
   readonly parallel: number;
-}
   /** As in `runner/greet`: no `vaultKey` is known there before a job has started. */
   readonly asksValues?: boolean;
+}
 
 export interface ReadyOptions {
   /** False where nobody may be asked anything: then what needs an answer is refused. Default true. */

@@ -199,6 +199,7 @@ class RemoteRunner implements PlaceRunner {
     } finally {
       signal.removeEventListener('abort', cancel);
       this.#attempts.delete(job.jobId);
+      this.#values.forget(job.jobId);
       this.#tell();
       this.#watch();
     }
@@ -218,7 +219,6 @@ class RemoteRunner implements PlaceRunner {
     this.#stopTimer();
     this.#link?.close('the engine is ending');
     for (const attempt of this.#attempts.values()) this.#lose(attempt, 'The engine is ending');
-      this.#values.forget(job.jobId);
     await this.#options.transport.dispose();
   }
 
@@ -325,6 +325,13 @@ class RemoteRunner implements PlaceRunner {
     return result;
   }
 
+  /** Of a job of this engine, or of one before it: never of another that is alive, or of a job that is to end. */
+  #awaitedOf(jobId: string): AwaitedRelease | undefined {
+    const attempt = this.#attempts.get(jobId);
+    if (!attempt) return this.#options.jobs.awaited(jobId);
+    return attempt.isCancelled ? undefined : attempt.job.releaseLater;
+  }
+
   #cancel(attempt: Attempt): void {
     const { jobId } = attempt.job;
     attempt.isCancelled = true;
@@ -344,13 +351,6 @@ class RemoteRunner implements PlaceRunner {
     const detail = `${why}. How the card ended is asked at the next connection to ${this.id}`;
     attempt.ended.resolve(attempt.isSent ? emptyResult({ kind: 'unknown', detail }) : unsent(this.id, why));
   }
-  /** Of a job of this engine, or of one before it: never of another that is alive, or of a job that is to end. */
-  #awaitedOf(jobId: string): AwaitedRelease | undefined {
-    const attempt = this.#attempts.get(jobId);
-    if (!attempt) return this.#options.jobs.awaited(jobId);
-    return attempt.isCancelled ? undefined : attempt.job.releaseLater;
-  }
-
 
   /** Something that only a person can mend. What may have been accepted stays to be asked about. */
   #refuse(attempt: Attempt, error: unknown): void {
@@ -390,6 +390,7 @@ class RemoteRunner implements PlaceRunner {
         blobs,
         engine,
         leaseSeconds: this.#times.leaseSeconds,
+        onValues: (asked, signal) => this.#values.answer(asked, signal),
         onEvent: (jobId, seq, event) => this.#hear(jobId, seq, event),
         onClose: (reason) => this.#closed(opened, reason),
         onProblem,
@@ -409,7 +410,6 @@ class RemoteRunner implements PlaceRunner {
       this.#set(
         isLost(error) ? 'lost' : 'refused',
         errorMessage(error),
-        onValues: (asked, signal) => this.#values.answer(asked, signal),
         typeof remedy === 'string' ? remedy : '',
       );
       throw error;
