@@ -30,6 +30,7 @@ export const brokerWords = {
     ),
   unreachable: (detail: string): string =>
     t('The server could not be reached, or the connection was cut ({0}).', plain(detail)),
+  tooLong: (bytes: number): string => t('The answer is longer than {0} bytes.', bytes),
   silent: (): string => t('Nothing came from the server for too long, so the request was given up.'),
   noKey: (name: string): string =>
     t('The connection {0} has no key. Enter one with Manage Connections.', plain(name)),

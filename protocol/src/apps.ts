@@ -106,6 +106,11 @@ export const appView = z.strictObject({
   source: appSource,
   commit: z.nullable(z.string()),
   isOfficial: z.boolean(),
+  /**
+   * What grants of the vault to its plugins are bound to. An update from the same source keeps it; deleting the app, or
+   * another source, ends it for good. It is in no backup.
+   */
+  installation: z.string(),
   permissions: z.array(permissionLine),
   plugins: z.array(pluginView),
   codeBytes: z.int(),

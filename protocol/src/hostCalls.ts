@@ -6,6 +6,13 @@ const hostName = z.string().check(z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/)
 const hostValue = z.string().check(z.regex(/^[\t\x20-\x7e]{0,8000}$/));
 const content = z.strictObject({ content: z.string(), encoding: z.enum(['text', 'base64']) });
 
+/** Of one `fetch`, redirects included. */
+export const fetchLimits = {
+  /** Of one answer; with its encoding it must fit one text. */
+  bodyBytes: 2 * 1024 * 1024,
+  wholeMs: 30_000,
+} as const;
+
 /** What a bridge method takes and gives, without who answers it. */
 function same<P, R>({ params, result }: { readonly params: P; readonly result: R }) {
   return { params, result };

@@ -65,6 +65,17 @@ const sshAsked = {
   port: z.int(),
 };
 
+/** A request of a plugin as it wrote it, to one whole address. */
+export const plainRequest = z.strictObject({
+  method: z.string().check(z.regex(/^(GET|HEAD|POST|PUT|PATCH|DELETE)$/)),
+  url: z.string().check(z.maxLength(8000)),
+  /** Names in lower case. */
+  headers: z.record(z.string(), z.string()),
+  /** Base64; null for none. */
+  body: z.nullable(z.string()),
+});
+export type PlainRequest = z.infer<typeof plainRequest>;
+
 /** Asked by the engine, answered by the extension. */
 export const vaultPersonRequests = {
   /**
@@ -107,6 +118,46 @@ export const vaultPersonRequests = {
     z.strictObject({ grant: z.string(), state: z.enum(['pending', 'accepted', 'declined']) }),
     { timeoutMs: 0 },
   ),
+  /**
+   * The grants by which values go into requests of this plugin to this host now, each with the name of its value
+   * (`item.field`). Nothing is released. Rejects with `permission-needed` where a vault that had one is locked.
+   */
+  'vault/granted': request(
+    z.strictObject({ principal, scope: z.string(), host: z.string(), port: z.int() }),
+    z.array(z.strictObject({ grant: z.string(), label: z.string() })),
+  ),
+  /**
+   * Makes one request with the values of these grants put in, and opens its answer without them. `hosts` are those that
+   * the plugin may reach. Nothing is followed. Each value used is one line of the vault's log. Rejects with
+   * `permission-needed` where a grant is not in force for exactly this, `unsafe-path` where the address is refused,
+   * `unreachable` for an answer that can't be looked through, `closed` and `timeout` for the network.
+   */
+  'vault/fetch': request(
+    z.strictObject({
+      principal,
+      scope: z.string(),
+      grants: z.array(z.string()).check(z.minLength(1), z.maxLength(16)),
+      hosts: z.array(z.string()),
+      request: plainRequest,
+    }),
+    z.strictObject({
+      stream: z.string(),
+      /** Where the connection led. */
+      address: z.string(),
+      status: z.int(),
+      statusText: z.string(),
+      /** Names in lower case. */
+      headers: z.record(z.string(), z.string()),
+    }),
+    { timeoutMs: 0 },
+  ),
+  /** The next bytes of an answer, as `provider/read` gives them. Rejects with `too-large` beyond what a fetch may have. */
+  'vault/fetchRead': request(
+    z.strictObject({ stream: z.string() }),
+    z.strictObject({ base64: z.string(), done: z.boolean() }),
+    { timeoutMs: 0 },
+  ),
+  'vault/fetchClose': request(z.strictObject({ stream: z.string() }), z.null()),
   /**
    * Key pairs that may be offered to a host, by their public halves (Ed25519, on the wire of RFC 8709, base64). Titles
    * are for people. `isGranted`: it signs without a question now.

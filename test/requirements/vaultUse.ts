@@ -1,5 +1,6 @@
 import type { Requirement } from '../requirements.ts';
 
+const plugins = 'docs/vault.md, Requests of plugins';
 const using = 'docs/vault.md, Using values';
 const egress = 'docs/egress.md, Vault values';
 
@@ -68,5 +69,31 @@ export const vaultUseRequirements: readonly Requirement[] = [
     id: 'VAULTUSE-11',
     text: 'While a job runs, no argument, environment or file outside the sandbox holds the value.',
     source: using,
+  },
+  {
+    id: 'VAULTUSE-17',
+    text: 'A value goes into the requests of a plugin outside of the engine, and what comes back is without it, whatever the server sends.',
+    source: plugins,
+  },
+  {
+    id: 'VAULTUSE-18',
+    text: 'A request of a plugin with a value is one act of the gate, one line of the network log and one of the vault’s.',
+    source: plugins,
+  },
+  {
+    id: 'VAULTUSE-19',
+    text: 'A grant is for one plugin of one installation and its hosts; it ends with its limits, a revocation, another version of the item, and with the app.',
+    source: plugins,
+  },
+  {
+    id: 'VAULTUSE-20',
+    text: 'An answer is bounded, read no faster than it is asked for, and given up with the call.',
+    source: plugins,
+  },
+  { id: 'VAULTUSE-21', text: 'No redirect is followed with a value, nor leads to one.', source: plugins },
+  {
+    id: 'VAULTUSE-22',
+    text: 'The address is judged as the engine judges it, and the server proves its name before a value is touched.',
+    source: plugins,
   },
 ];

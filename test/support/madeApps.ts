@@ -100,6 +100,7 @@ export function makeApp(over: Over<AppView> = {}): AppView {
     source: { kind: 'git', url: 'https://example.org/notes.git' },
     commit: 'c'.repeat(40),
     isOfficial: false,
+    installation: 'a'.repeat(24),
     permissions: [storageLine(16)],
     plugins: [makePlugin()],
     codeBytes: 40_960,

@@ -23,6 +23,7 @@ import type { Json } from '../../protocol/src/canonicalJson.ts';
 import type { FunctionSchema } from '../../protocol/src/functionSchema.ts';
 import type { EgressRecord } from '../../protocol/src/runner.ts';
 import { quickjsFiles } from './quickjsFiles.ts';
+import { noValueRequests } from './valueRequests.ts';
 
 /** What the plugin runtime needs, from the sources. */
 export const pluginFiles = {
@@ -36,6 +37,7 @@ export interface TestPlugin {
   readonly modules?: Readonly<Record<string, string>>;
   readonly rights?: PluginRights;
   readonly digest?: string;
+  readonly installation?: string;
   /** By function; `run` with any JSON, unless said otherwise. */
   readonly functions?: Readonly<Record<string, { input: FunctionSchema; output: FunctionSchema }>>;
 }
@@ -98,6 +100,7 @@ export function createPluginHarness(options: PluginHarnessOptions): PluginHarnes
     hostFunctions: createHostFunctions({
       storage,
       generate,
+      values: noValueRequests,
       recordEgress: (by, _app, record) => egress.push({ ...record, by }),
       now: () => harness.clock,
       createId: () => `request-${nextId++}`,
@@ -137,6 +140,7 @@ export function createPluginHarness(options: PluginHarnessOptions): PluginHarnes
         source,
         modules = {},
         rights = [],
+        installation = 'i',
         functions,
         digest,
       } = typeof plugin === 'string' ? { source: plugin } : plugin;
@@ -146,6 +150,7 @@ export function createPluginHarness(options: PluginHarnessOptions): PluginHarnes
         entry: 'index.js',
         functions: functions ?? { run: anything },
         rights,
+        installation,
         readModules: () => Promise.resolve(all),
       });
     },

@@ -9,16 +9,22 @@ export class BrokerStream {
   readonly #parts: AsyncIterator<unknown, undefined>;
   readonly #pass: ByteScrubber;
   readonly #scrubber: Scrubber;
+  readonly #limitBytes: number;
+  #seenBytes = 0;
   #isReading = false;
 
-  constructor(body: IncomingMessage, scrubber: Scrubber) {
+  /** Of an answer that is longer than `limitBytes`, no more is read. */
+  constructor(body: IncomingMessage, scrubber: Scrubber, limitBytes = Infinity) {
     this.#body = body;
     this.#parts = body[Symbol.asyncIterator]();
     this.#scrubber = scrubber;
+    this.#limitBytes = limitBytes;
     this.#pass = scrubber.stream();
   }
 
-  /** The next bytes, without the key. Rejects with `UserError`: `closed` where the answer was cut, `timeout`. */
+  /**
+   * The next bytes, without the key. Rejects with `UserError`: `closed` where the answer was cut, `timeout`, `too-large`.
+   */
   async read(signal: AbortSignal): Promise<{ base64: string; done: boolean }> {
     if (this.#isReading) throw new UserError('conflict', brokerWords.readTwice());
     this.#isReading = true;
@@ -27,11 +33,13 @@ export class BrokerStream {
     try {
       for (;;) {
         const { value, done = false } = await this.#parts.next();
+        this.#count(value);
         const bytes = done ? this.#pass.end() : this.#pass.push(value as Uint8Array);
         if (done || bytes.byteLength > 0) return { base64: toBase64(bytes), done };
       }
     } catch (error) {
       if (signal.aborted) throw new UserError('cancelled', 'The read was cancelled');
+      if (error instanceof UserError) throw error;
       throw toNetworkError(error, this.#scrubber);
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -41,6 +49,12 @@ export class BrokerStream {
 
   close(): void {
     this.#body.destroy();
+  }
+
+  #count(part: unknown): void {
+    this.#seenBytes += part instanceof Uint8Array ? part.byteLength : 0;
+    if (this.#seenBytes > this.#limitBytes)
+      throw new UserError('too-large', brokerWords.tooLong(this.#limitBytes));
   }
 }
 

@@ -1,7 +1,13 @@
 import { lookup } from 'node:dns';
-import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import {
+  ClientRequest,
+  request as requestHttp,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 export interface HttpRequest {
   readonly url: string;
@@ -50,6 +56,42 @@ export const openHttp: OpenHttp = ({ url, method, headers, body, signal, silence
     request.on('error', reject);
     request.end(bytes);
   });
+
+/** A request whose connection was made, and for https verified, before. */
+export interface ConnectedRequest {
+  readonly connection: Duplex;
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  /** All of them; only the length of the body and `Connection` are added. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Uint8Array | undefined;
+  readonly signal: AbortSignal;
+  readonly silenceMs: number;
+}
+
+/**
+ * Makes a request over exactly this connection, which ends with it. By the settings for proxies, VS Code puts a connection
+ * of its own in the place of one that `http.request` is given; the class behind it is left alone. Rejects with the
+ * socket's error.
+ */
+export function requestOver(options: ConnectedRequest): Promise<HttpAnswer> {
+  const { connection, method, path, headers, body, signal, silenceMs } = options;
+  return new Promise((resolve, reject) => {
+    const request = new ClientRequest(
+      { method, path, signal, setHost: false, createConnection: () => connection },
+      (answer) => {
+        answer.on('error', () => undefined);
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: answer });
+      },
+    );
+    for (const [name, value] of headers) request.setHeader(name, value);
+    if (body) request.setHeader('content-length', String(body.byteLength));
+    request.setTimeout(silenceMs, () => request.destroy(new SilentError()));
+    request.on('error', reject);
+    request.end(body);
+  });
+}
 
 /** Nothing came for the time that was set. */
 export class SilentError extends Error {

@@ -6,6 +6,7 @@ import { brokerWords } from '../agentMessages.ts';
 import type { KeyVault } from '../keys/keyVault.ts';
 import { createScrubber, type Scrubber } from '../keys/scrubber.ts';
 import { joinBelow } from './address.ts';
+import { AnswerStreams } from './answerStreams.ts';
 import { connectionKindFacts, type NetworkKind } from './connectionKinds.ts';
 import { originOf, type SavedConnection } from './connectionStore.ts';
 import { BrokerStream, toNetworkError } from './brokerStream.ts';
@@ -37,7 +38,6 @@ const returnedHeaders = [
   'request-id',
   'x-request-id',
 ] as const;
-const mostStreams = 32;
 const silenceMs = 5 * 60_000;
 
 /**
@@ -46,11 +46,11 @@ const silenceMs = 5 * 60_000;
  */
 export class ProviderBroker {
   readonly #options: ProviderBrokerOptions;
-  readonly #streams = new Map<string, BrokerStream>();
-  #opening = 0;
+  readonly #streams: AnswerStreams;
 
   constructor(options: ProviderBrokerOptions) {
     this.#options = options;
+    this.#streams = new AnswerStreams(options.createId);
   }
 
   /** Rejects with `UserError`: `closed` and `timeout` for the network, anything else for the connection itself. */
@@ -59,59 +59,35 @@ export class ProviderBroker {
     if (!connection || connection.kind === 'vscode') {
       throw new UserError('not-found', brokerWords.noConnection());
     }
-    const facts = connectionKindFacts[connection.kind];
+    const { kind } = connection;
+    const facts = connectionKindFacts[kind];
     const url = facts.paths.includes(params.path) ? joinBelow(connection.base, params.path) : undefined;
     if (url === undefined) throw new UserError('unsafe-path', brokerWords.path());
     const headers = { ...facts.headers, ...pickHeaders(params.headers) };
-    if (this.#streams.size + this.#opening >= mostStreams) {
-      throw new UserError('too-large', brokerWords.tooMany(mostStreams));
-    }
-    this.#opening++;
-    try {
-      const access = await authorize(this.#options.keys, connection, connection.kind);
+    return this.#streams.open(async () => {
+      const access = await authorize(this.#options.keys, connection, kind);
       refuseCancelled(signal);
-      const answer = await this.#send(
-        url,
-        { ...headers, ...access.headers },
-        params.body,
-        signal,
-        access.scrubber,
-      );
-      const opened = new BrokerStream(answer.body, access.scrubber);
-      if (signal.aborted) {
-        // The answer came with the cancellation: nobody knows its id, so nobody would close it.
-        opened.close();
-        throw new UserError('cancelled', 'The request was cancelled');
-      }
-      const stream = this.#options.createId();
-      this.#streams.set(stream, opened);
-      return { stream, status: answer.status, headers: shownHeaders(answer.headers, access.scrubber) };
-    } finally {
-      this.#opening--;
-    }
+      const all = { ...headers, ...access.headers };
+      const answer = await this.#send(url, all, params.body, signal, access.scrubber);
+      return {
+        answer: new BrokerStream(answer.body, access.scrubber),
+        status: answer.status,
+        headers: shownHeaders(answer.headers, access.scrubber),
+      };
+    }, signal);
   }
 
   async read({ stream }: ParamsOf<Read>, signal: AbortSignal): Promise<ResultOf<Read>> {
-    const found = this.#streams.get(stream);
-    if (!found) throw new UserError('not-found', brokerWords.noStream());
-    try {
-      const part = await found.read(signal);
-      if (part.done) this.#streams.delete(stream);
-      return part;
-    } catch (error) {
-      if (!(error instanceof UserError && error.code === 'conflict')) this.close(stream);
-      throw error;
-    }
+    return this.#streams.read(stream, signal);
   }
 
   close(stream: string): void {
-    this.#streams.get(stream)?.close();
-    this.#streams.delete(stream);
+    this.#streams.close(stream);
   }
 
   /** The engine is gone: nobody reads on. */
   closeAll(): void {
-    for (const stream of [...this.#streams.keys()]) this.close(stream);
+    this.#streams.closeAll();
   }
 
   get openStreams(): number {

@@ -1,19 +1,29 @@
+import { randomUUID } from 'node:crypto';
 import { together, type Disposable } from '../disposable.ts';
 import type { Services } from '../services.ts';
+import { FetchDesk } from './fetchDesk.ts';
 import { ReleaseDesk } from './releaseDesk.ts';
 import { SshDesk } from './sshDesk.ts';
 
 /** Answers what the engine asks of the vault, and tells it of changes. */
 export function registerRelease({ commands, engine, log, released, vault }: Services): Disposable {
   const { vaults } = vault;
+  const hasLocked = (): boolean => {
+    vaults.personal.look();
+    return vaults.personal.status.state === 'locked' || vaults.agents.status.state === 'locked';
+  };
   const desk = new ReleaseDesk({
     openVaults: () => vaults.open(),
-    hasLocked: () => {
-      vaults.personal.look();
-      return vaults.personal.status.state === 'locked' || vaults.agents.status.state === 'locked';
-    },
+    hasLocked,
     released,
     now: () => Date.now(),
+  });
+  const fetchDesk = new FetchDesk({
+    openVaults: () => vaults.open(),
+    hasLocked,
+    released,
+    now: () => Date.now(),
+    createId: () => randomUUID(),
   });
   const ssh = new SshDesk({
     openVaults: () => vaults.open(),
@@ -26,9 +36,20 @@ export function registerRelease({ commands, engine, log, released, vault }: Serv
       'vault/covered': (params) => desk.covered(params),
       'vault/names': () => desk.names(),
       'vault/ask': (params) => desk.ask(params),
+      'vault/granted': (params) => fetchDesk.granted(params),
+      'vault/fetch': (params, signal) => fetchDesk.fetch(params, signal),
+      'vault/fetchRead': ({ stream }, signal) => fetchDesk.read(stream, signal),
+      'vault/fetchClose': ({ stream }) => {
+        fetchDesk.close(stream);
+        return null;
+      },
       'vault/sshKeys': (params) => ssh.keys(params),
       'vault/sshSign': (params, signal) => ssh.sign(params, signal),
     }),
+    engine.onDidChangeState((state) => {
+      if (state !== 'running') fetchDesk.closeAll();
+    }),
+    { dispose: () => fetchDesk.closeAll() },
     vaults.onDidChange(() => {
       engine
         .notify('vault/changed', {})

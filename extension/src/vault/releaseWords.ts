@@ -19,7 +19,7 @@ export const releaseWords = {
     t('there is no field {0} of a vault item {1}', plain(field), plain(item)),
   saveIt: (): string => t('Save it in the Vault view.'),
   unlockOrSave: (): string => t('Unlock the personal vault if it is there, or save it in the Vault view.'),
-  strayHost: ({ item }: VaultWish, host: string): string =>
+  strayHost: ({ item }: Pick<VaultWish, 'item'>, host: string): string =>
     t('the vault item {0} was not saved for {1}', plain(item), plain(host)),
   addHost: (): string => t('Add the host to the item if the value belongs there.'),
   tooShort: ({ item, field }: VaultWish): string =>
@@ -29,9 +29,35 @@ export const releaseWords = {
       plain(item),
     ),
   useLonger: (): string => t('Use a longer value.'),
-  refused: ({ item, field }: VaultWish, code: string): string =>
+  refused: ({ item, field }: Pick<VaultWish, 'item' | 'field'>, code: string): string =>
     t('the vault does not give {0} of {1} ({2})', plain(field), plain(item), plain(code)),
   lookAtVault: (): string => t('Look at it in the Vault view.'),
+} as const;
+
+/** Why a request of a plugin is not made with a value. The plugin is told, and so is the network log. */
+export const fetchWords = {
+  noGrant: (host: string): string => t('no grant of the vault is in force for {0}', plain(host)),
+  locked: (host: string): string => t('the vault with the value for {0} is locked', plain(host)),
+  noRule: (host: string): string => t('no rule of the plugin names {0}', plain(host)),
+  notSecure: (host: string): string => t('a vault value is sent to {0} over https only', plain(host)),
+  unfit: (label: string): string =>
+    t('the value {0} can’t be used in this way, or could not be kept out of the answer', plain(label)),
+  late: (): string => t('No whole answer came in time'),
+  cancelled: (): string => t('The request was cancelled'),
+  remedy: (what: 'grant' | 'host' | 'unlock' | 'value' | 'vault'): string => {
+    switch (what) {
+      case 'grant':
+        return t('Let the plugin use a value with “Let a Plugin Use a Vault Value”.');
+      case 'host':
+        return releaseWords.addHost();
+      case 'unlock':
+        return t('Unlock the vault.');
+      case 'value':
+        return t('Look at the value in the Vault view.');
+      case 'vault':
+        return releaseWords.lookAtVault();
+    }
+  },
 } as const;
 
 /** Why a key of the vault does not sign in to a place. */

@@ -83,6 +83,7 @@ export class AppLibrary {
       source: app.source,
       commit: app.commit,
       isOfficial: app.isOfficial,
+      installation: app.installation,
       permissions: permissionLines(rights.app, null),
       plugins: [...(content?.plugins.keys() ?? [])].map((id) => ({
         id,

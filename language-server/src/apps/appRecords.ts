@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import { appSource, type AppSource } from '../../../protocol/src/apps.ts';
 import { artifactRef, type ArtifactRef } from '../../../protocol/src/artifacts.ts';
@@ -18,6 +19,8 @@ export interface AppRecord {
   /** The self-contained document, a blob. */
   readonly page: { readonly digest: string; readonly sizeBytes: number };
   readonly isOfficial: boolean;
+  /** Random; made when it is installed, and again when it is deleted or comes from another source. */
+  readonly installation: string;
   readonly installedAt: number;
   readonly deletedAt: number | null;
 }
@@ -63,10 +66,14 @@ export class AppRecords {
     return row && toApp(row);
   }
 
-  put(app: AppRecord): void {
+  /** An app that is there and has the same source is the same installation. */
+  put(app: Omit<AppRecord, 'installation'>): AppRecord {
+    const before = this.find(app.id);
+    const isSame = before?.deletedAt === null && JSON.stringify(before.source) === JSON.stringify(app.source);
+    const installation = isSame ? before.installation : randomId();
     this.#database.run(
       `insert or replace into apps (id, name, app_version, source_json, commit_id, code_json, page_digest, page_bytes,
-       is_official, installed_at, deleted_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       is_official, installation, installed_at, deleted_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       app.id,
       app.name,
       app.appVersion,
@@ -76,9 +83,11 @@ export class AppRecords {
       app.page.digest,
       app.page.sizeBytes,
       Number(app.isOfficial),
+      installation,
       app.installedAt,
       app.deletedAt,
     );
+    return { ...app, installation };
   }
 
   setPage(id: string, page: AppRecord['page']): void {
@@ -91,7 +100,7 @@ export class AppRecords {
   }
 
   setDeleted(id: string, at: number | null): void {
-    this.#database.run('update apps set deleted_at = ? where id = ?', at, id);
+    this.#database.run('update apps set deleted_at = ?, installation = ? where id = ?', at, randomId(), id);
   }
 
   /** Forgets everything of an app but its log. */
@@ -247,6 +256,10 @@ export class AppRecords {
 
 const longestLine = 4000;
 
+function randomId(): string {
+  return randomBytes(12).toString('hex');
+}
+
 function toApp(row: Row): AppRecord | undefined {
   const source = parse(appSource, row, 'source_json');
   const code = parse(artifactRef, row, 'code_json');
@@ -260,6 +273,7 @@ function toApp(row: Row): AppRecord | undefined {
     code,
     page: { digest: text(row, 'page_digest'), sizeBytes: number(row, 'page_bytes') },
     isOfficial: number(row, 'is_official') === 1,
+    installation: text(row, 'installation'),
     installedAt: number(row, 'installed_at'),
     deletedAt: numberOrNull(row, 'deleted_at'),
   };

@@ -12,7 +12,7 @@ export function createFindPlugin(
   library: Pick<AppLibrary, 'open'>,
 ): (app: string, plugin: string) => Promise<InstalledPlugin | undefined> {
   return async (app, plugin) => {
-    const { tree, content, rights } = open(library, app);
+    const { app: record, tree, content, rights } = open(library, app);
     const manifest = content.plugins.get(plugin);
     const accepted = Object.hasOwn(rights.plugins, plugin) ? rights.plugins[plugin] : undefined;
     if (!manifest || !accepted) return undefined;
@@ -27,6 +27,7 @@ export function createFindPlugin(
       entry: manifest.entry,
       functions: manifest.functions,
       rights: accepted,
+      installation: record.installation,
       readModules: async () =>
         Object.fromEntries(
           modules.map(({ path }) => [path.slice(folder.length), decode(tree.read(path), path)]),

@@ -61,7 +61,7 @@ export async function installStage(options: InstallerOptions, request: InstallRe
   await data?.verify(signal);
   const page = await buildPage(tree, content, { onProgress, signal });
   signal.throwIfAborted();
-  const app: AppRecord = {
+  const app = {
     id: manifest.id,
     name: showHidden(manifest.name),
     appVersion: manifest.appVersion,
@@ -74,31 +74,38 @@ export async function installStage(options: InstallerOptions, request: InstallRe
     deletedAt: null,
   };
   const restored = data && restore.prepare(app.id, data, content);
+  let installed: AppRecord;
   try {
-    records.transaction(() => commit(records, request, { app, tree, blobs, restored }));
+    installed = records.transaction(() => commit(records, request, { app, tree, blobs, restored }));
   } catch (error) {
     restored?.drop();
     throw error;
   }
   restored?.settle();
-  return app;
+  return installed;
 }
 
 function commit(
   records: AppRecords,
   { stage, content, assertCurrent, line }: InstallRequest,
-  made: { app: AppRecord; tree: FrozenTree; blobs: BlobStore; restored: PreparedData | null },
-): void {
+  made: {
+    app: Omit<AppRecord, 'installation'>;
+    tree: FrozenTree;
+    blobs: BlobStore;
+    restored: PreparedData | null;
+  },
+): AppRecord {
   const { app, tree, blobs, restored } = made;
   assertCurrent();
   if (!tree.isWhole() || !blobs.has(app.page.digest))
     throw new UserError('conflict', 'Files of it were removed meanwhile. Stage the app again.');
   if (!records.removeStage(stage.id))
     throw new UserError('conflict', 'It was installed or discarded meanwhile. Stage the app again.');
-  records.put(app);
+  const installed = records.put(app);
   records.accept(app.id, app.source, app.code.digest, content.asked, app.installedAt);
   for (const plugin of records.plugins(app.id).keys())
     if (!content.plugins.has(plugin)) records.forgetPlugin(app.id, plugin);
   records.log(app.id, app.installedAt, 'install', line);
   restored?.record();
+  return installed;
 }

@@ -18,6 +18,7 @@ import type { Projects } from '../project/model.ts';
 import type { LocalRunner } from '../runners/local.ts';
 import type { History } from '../runs/history.ts';
 import type { Store } from '../store/store.ts';
+import { createValueRequests } from '../vault/valueRequests.ts';
 import { AppRecords } from './appRecords.ts';
 import { createApps, type AppNotify } from './apps.ts';
 import { createBridgeCalls } from './bridge/bridgeCalls.ts';
@@ -130,6 +131,7 @@ export function startApps(deps: AppsDeps): AppsServices {
     hostFunctions: createHostFunctions({
       storage,
       generate,
+      values: createValueRequests({ ...deps, createId }),
       recordEgress: (by, _app, record) => recordEgress(by, record),
       now: clock.now,
       createId,

@@ -58,3 +58,9 @@ export const appTables = `
     confirmed_at integer not null
   ) without rowid;
 `;
+
+/** By what grants of the vault know an installed app; a step of `store/schema.ts`. */
+export const appInstallations = `
+  alter table apps add column installation text not null default '';
+  update apps set installation = lower(hex(randomblob(12)));
+`;

@@ -94,6 +94,17 @@ export const decisionTable: readonly Row[] = [
       targets.every(({ kind, isOutside }) => kind === 'connection' && !isOutside),
   },
   {
+    id: 'plugin-value',
+    text: 'A person let this plugin use this vault value for this host; the vault looks at the grant again.',
+    verdict: 'allow',
+    when: ({ principal, effect, widens, targets }) =>
+      principal.startsWith('plugin:') &&
+      effect === 'fetch' &&
+      widens === 0 &&
+      targets.length > 0 &&
+      targets.every(({ kind, isOutside, measure }) => kind === 'host' && !isOutside && measure !== null),
+  },
+  {
     id: 'not-an-agent',
     text: 'Only an agent may ask for this; apps, plugins and cards have their own permissions.',
     verdict: 'deny',

@@ -21,6 +21,8 @@ export interface InstalledPlugin {
   readonly functions: Readonly<Record<string, { input: FunctionSchema; output: FunctionSchema }>>;
   /** What a person accepted and the manifest asks for. */
   readonly rights: PluginRights;
+  /** What grants of the vault are bound to. */
+  readonly installation: string;
   /** Source text of its `.js` and `.mjs` files by path below its folder, as they were frozen. */
   readModules(): Promise<Readonly<Record<string, string>>>;
 }
@@ -201,7 +203,8 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     { input, schema }: { readonly input: string; readonly schema: FunctionSchema },
   ): Promise<{ readonly value: Json } | undefined> => {
     const { app, plugin, functionName, signal } = request;
-    const identity = { app, plugin, rights: installed.rights };
+    const { rights, installation } = installed;
+    const identity = { app, plugin, rights, installation };
     const entered = await live.enter(
       {
         key: `${app}/${plugin}`,

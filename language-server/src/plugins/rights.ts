@@ -11,6 +11,8 @@ export interface PluginIdentity {
   readonly app: string;
   readonly plugin: string;
   readonly rights: PluginRights;
+  /** What grants of the vault are bound to. */
+  readonly installation: string;
 }
 
 /** How logs and limits call it. */

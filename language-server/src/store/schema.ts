@@ -1,6 +1,6 @@
 import { UserError } from '../../../protocol/src/errors.ts';
 import { conversationTables } from '../agent/conversations/tables.ts';
-import { appTables } from '../apps/tables.ts';
+import { appInstallations, appTables } from '../apps/tables.ts';
 import { gateTables } from '../gate/ledger.ts';
 import { historyTables } from '../history/tables.ts';
 import { pluginTables } from '../plugins/pluginRecords.ts';
@@ -101,6 +101,7 @@ const migrations: readonly string[] = [
   remoteJobTables,
   appTables,
   pluginTables,
+  appInstallations,
 ];
 
 /** Brings the database to the newest version. Throws `conflict` where a newer Sallyport has written it. */

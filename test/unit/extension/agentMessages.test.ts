@@ -42,6 +42,7 @@ const lines = [
     tooMany: [[32]],
     redirect: [[]],
     unreachable: [['ECONNREFUSED']],
+    tooLong: [[2_097_152]],
     silent: [[]],
     noKey: [['Anthropic']],
     keyGone: [['Anthropic']],

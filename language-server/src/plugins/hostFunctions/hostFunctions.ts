@@ -12,6 +12,7 @@ import { NotPlain, parsePlainJson } from '../../../../protocol/src/plainJson.ts'
 import { pluginLimits } from '../../../../protocol/src/plugin.ts';
 import type { EgressRecord } from '../../../../protocol/src/runner.ts';
 import type { EgressNetwork } from '../../../../remote-agent/src/egressDial.ts';
+import type { ValueRequests } from '../../vault/valueRequests.ts';
 import type { AppStorage } from '../appStorage.ts';
 import type { Generate } from '../generate.ts';
 import { assertMayGenerate, hostsOf, principalOf, storageLimitOf, type PluginIdentity } from '../rights.ts';
@@ -21,6 +22,7 @@ import { pluginFetch } from './pluginFetch.ts';
 export interface HostFunctionOptions {
   readonly storage: AppStorage;
   readonly generate: Generate;
+  readonly values: ValueRequests;
   /** A line of the egress log. */
   readonly recordEgress: (by: Principal, app: string, record: EgressRecord) => void;
   /** Milliseconds since the epoch. */
@@ -65,7 +67,7 @@ export function createHostFunctions(options: HostFunctionOptions): HostFunctions
     fetch: (who, params, signal) =>
       pluginFetch(params, {
         ...options,
-        hosts: hostsOf(who.rights),
+        user: { principal: principalOf(who), scope: `app:${who.installation}`, hosts: hostsOf(who.rights) },
         signal,
         record: (record) => options.recordEgress(principalOf(who), who.app, record),
       }),

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { BridgeError } from '../../../../protocol/src/bridge.ts';
 import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
-import type { HostParams, HostResult } from '../../../../protocol/src/hostCalls.ts';
+import { fetchLimits, type HostParams, type HostResult } from '../../../../protocol/src/hostCalls.ts';
 import type { EgressRecord } from '../../../../protocol/src/runner.ts';
 import {
   dial,
@@ -11,12 +11,15 @@ import {
 } from '../../../../remote-agent/src/egressDial.ts';
 import { findRule, parseRules, type HostRule } from '../../../../remote-agent/src/egressRules.ts';
 import { exchange, type WebAnswer } from '../../net/exchange.ts';
+import type { ValueRequests, ValueUser } from '../../vault/valueRequests.ts';
 import { parseWebAddress, type WebAddress } from '../../../../remote-agent/src/webAddress.ts';
 import { toAnyContent, toBytes } from './content.ts';
 
 export interface PluginFetchOptions {
-  /** The hosts that a person accepted. */
-  readonly hosts: readonly string[];
+  /** Who asks, and the hosts that a person accepted. */
+  readonly user: ValueUser;
+  /** Makes the requests to hosts for which a person granted a value of the vault. */
+  readonly values: ValueRequests;
   readonly signal: AbortSignal;
   /** Told once for each request, redirects and refusals included. */
   readonly record: (record: EgressRecord) => void;
@@ -28,9 +31,7 @@ export interface PluginFetchOptions {
   readonly timeoutMs?: number;
 }
 
-/** Of one answer; with its encoding it must fit one text. */
-export const fetchBodyBytes = 2 * 1024 * 1024;
-const wholeTimeMs = 30_000;
+const { bodyBytes, wholeMs } = fetchLimits;
 const mostRedirects = 5;
 
 interface Step {
@@ -43,16 +44,17 @@ interface Step {
 /**
  * What `fetch` of a plugin does. Every address, those of redirects too, is looked up anew in the host list, resolved
  * once, checked, and connected to at exactly what was checked. Nothing of this machine is sent along: no cookie, no
- * proxy, no header that the plugin did not write. Rejects with `BridgeError`.
+ * proxy, no header that the plugin did not write. Where a person granted a vault value for the host, the extension makes
+ * the request and puts it in; such a request comes from no redirect and follows none. Rejects with `BridgeError`.
  */
 export async function pluginFetch(
   params: HostParams<'fetch'>,
   options: PluginFetchOptions,
 ): Promise<HostResult<'fetch'>> {
-  const timed = AbortSignal.timeout(options.timeoutMs ?? wholeTimeMs);
+  const timed = AbortSignal.timeout(options.timeoutMs ?? wholeMs);
   const signal = AbortSignal.any([options.signal, timed]);
   try {
-    const rules = parseRules(options.hosts);
+    const rules = parseRules(options.user.hosts);
     let step: Step = {
       address: parseWebAddress(params.url),
       method: params.method,
@@ -60,10 +62,15 @@ export async function pluginFetch(
       body: params.body === null ? undefined : toBytes(params.body),
     };
     for (let redirects = 0; ; redirects++) {
-      const answer = await request(step, rules, { ...options, signal });
+      const { answer, hasValue } = await request(step, rules, redirects > 0, { ...options, signal });
       const location = redirectOf(answer);
       if (location === undefined || params.redirect === 'manual') return toResult(step, answer, redirects);
       if (params.redirect === 'error') throw new BridgeError('unavailable', 'The answer is a redirect');
+      if (hasValue)
+        throw new BridgeError(
+          'unavailable',
+          'The answer is a redirect, and none is followed with a vault value',
+        );
       if (redirects >= mostRedirects)
         throw new BridgeError('unavailable', `More than ${mostRedirects} redirects`);
       step = follow(step, answer.status, location);
@@ -76,8 +83,10 @@ export async function pluginFetch(
 async function request(
   step: Step,
   rules: readonly HostRule[],
-  { signal, record, now, createId, network = systemNetwork, authorities }: PluginFetchOptions,
-): Promise<WebAnswer> {
+  isRedirected: boolean,
+  options: PluginFetchOptions,
+): Promise<{ answer: WebAnswer; hasValue: boolean }> {
+  const { signal, record, now, createId, user, values } = options;
   const { target } = step.address;
   const log = { address: '', receivedBytes: 0 };
   const tell = (verdict: EgressRecord['verdict'], reason: string): void =>
@@ -97,25 +106,49 @@ async function request(
   try {
     const rule = findRule(rules, target);
     if (!rule) throw new EgressError('refused', 'no rule of the plugin names this host and port');
-    socket = await dial(target, rule, network, { signal, timeoutMs: wholeTimeMs });
-    log.address = socket.remoteAddress ?? '';
-    const answer = await exchange(step, socket, {
-      signal,
-      limitBytes: fetchBodyBytes,
-      ...(authorities === undefined ? {} : { authorities }),
-    });
+    const grants = await values.granted(user, target, signal);
+    const hasValue = grants.length > 0;
+    if (hasValue && isRedirected)
+      throw new EgressError(
+        'refused',
+        'a redirect leads to a host that a vault value is for; ask it directly',
+      );
+    let answer: WebAnswer;
+    if (hasValue) {
+      const sent = await values.send(user, step, grants, { limitBytes: bodyBytes, signal });
+      log.address = sent.address;
+      answer = sent;
+    } else {
+      socket = await dial(target, rule, options.network ?? systemNetwork, { signal, timeoutMs: wholeMs });
+      log.address = socket.remoteAddress ?? '';
+      const { authorities } = options;
+      answer = await exchange(step, socket, {
+        signal,
+        limitBytes: bodyBytes,
+        ...(authorities === undefined ? {} : { authorities }),
+      });
+    }
     log.receivedBytes = answer.body.byteLength;
-    if (answer.isCut) throw new EgressError('failed', `the answer is longer than ${fetchBodyBytes} bytes`);
-    tell('allowed', `rule ${rule.text}`);
-    return answer;
+    if (answer.isCut) throw new EgressError('failed', `the answer is longer than ${bodyBytes} bytes`);
+    const put = hasValue ? `; put in: ${grants.map(({ label }) => label).join(', ')}` : '';
+    tell('allowed', `rule ${rule.text}${put}`);
+    return { answer, hasValue };
   } catch (error) {
-    const failure = error instanceof EgressError ? error : new EgressError('failed', errorMessage(error));
+    const failure = toEgressError(error);
     log.address ||= failure.address ?? '';
     tell(failure.verdict, failure.message);
     throw failure;
   } finally {
     socket?.destroy();
   }
+}
+
+/** What the extension says of a request that it was asked to make is about the plugin's own request, and holds no value. */
+function toEgressError(error: unknown): EgressError {
+  if (error instanceof EgressError) return error;
+  const isRefused =
+    error instanceof UserError && ['permission-needed', 'unsafe-path', 'unreachable'].includes(error.code);
+  return new EgressError(isRefused ? 'refused' : 'failed', errorMessage(error));
 }
 
 /**

@@ -9,6 +9,7 @@ import {
 } from '../../../../language-server/src/plugins/hostFunctions/hostFunctions.ts';
 import type { PluginRights } from '../../../../language-server/src/plugins/rights.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
+import { noValueRequests } from '../../../support/valueRequests.ts';
 
 const all: PluginRights = [
   { name: 'storage', megabytes: 1 },
@@ -30,6 +31,7 @@ describe('hostFunctions', () => {
     serve = createHostFunctions({
       storage,
       generate,
+      values: noValueRequests,
       recordEgress: () => undefined,
       now: () => 7,
       createId: () => 'id',
@@ -41,7 +43,7 @@ describe('hostFunctions', () => {
     const text = typeof params === 'string' ? params : JSON.stringify(params);
     try {
       return JSON.parse(
-        await serve({ app, plugin: 'search', rights }, name, text, new AbortController().signal),
+        await serve({ app, plugin: 'search', rights, installation: 'i' }, name, text, new AbortController().signal),
       );
     } catch (error) {
       assert.ok(error instanceof BridgeError, String(error));

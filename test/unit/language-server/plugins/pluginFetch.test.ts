@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { BridgeError } from '../../../../protocol/src/bridge.ts';
-import type { HostParams, HostResult } from '../../../../protocol/src/hostCalls.ts';
+import { fetchLimits, type HostParams, type HostResult } from '../../../../protocol/src/hostCalls.ts';
 import type { EgressRecord } from '../../../../protocol/src/runner.ts';
 import {
-  fetchBodyBytes,
   pluginFetch,
   type PluginFetchOptions,
 } from '../../../../language-server/src/plugins/hostFunctions/pluginFetch.ts';
 import { openFakeInternet, publicAddress, type FakeInternet } from '../../../support/fakeInternet.ts';
+import { noValueRequests } from '../../../support/valueRequests.ts';
 
 describe('pluginFetch', () => {
   let internet: FakeInternet;
@@ -29,7 +29,8 @@ describe('pluginFetch', () => {
     pluginFetch(
       { url, method: 'GET', headers: [], body: null, redirect: 'follow', ...changes },
       {
-        hosts,
+        user: { principal: 'plugin:notes/search', scope: 'app:i', hosts },
+        values: noValueRequests,
         signal: new AbortController().signal,
         record: (record) => records.push(record),
         now: () => 5,
@@ -285,10 +286,10 @@ describe('pluginFetch', () => {
     });
 
   it('[PLUG-11] an answer that is too large is refused, and one that just fits is not', async () => {
-    let size = fetchBodyBytes + 1;
+    let size = fetchLimits.bodyBytes + 1;
     internet.answer = (_request, response) => response.end(Buffer.alloc(size, 0xff));
     assert.match(await refusal(get('http://api.example.org/', ['api.example.org'])), /^too-large/);
-    size = fetchBodyBytes;
+    size = fetchLimits.bodyBytes;
     const { body } = await get('http://api.example.org/', ['api.example.org']);
     assert.equal(body.encoding, 'base64');
     assert.equal(Buffer.from(body.content, 'base64').length, size);
