@@ -250,6 +250,20 @@ export const placeChoose = {
   enrolling: (): string => t('Enrolling at the worker'),
 };
 
+/** Terminals in a VM. */
+export const placeTerminal = {
+  name: (project: string): string => t('VM of {0}', short(project)),
+  opening: (project: string): string => t('Opening a terminal in the VM of {0}', short(project)),
+  welcome: (): string =>
+    t(
+      'You are in the project’s VM and can look at all of it; only your home and /tmp can be written, and both end with the terminal. The cards’ folders are under /jobs.',
+    ),
+  dropped: (): string => t('That was too much at once and was not sent.'),
+  stopped: (signal: string): string =>
+    t('The shell was ended ({0}). Press a key to close this terminal.', short(signal)),
+  lost: (): string => t('The connection to the VM was lost. Press a key to close this terminal.'),
+};
+
 export const placeQuestions = {
   release: (place: string, count: number): SureQuestion => ({
     title:

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { pathToFileURL } from 'node:url';
 import { runCommandLine } from './cli/main.ts';
 import { exitCodes } from './cli/exitCodes.ts';
+import { openScreen } from './cli/screen.ts';
 import { printable, type Terminal } from './cli/terminal.ts';
 import { keeperCommands } from './cli/workerCommand.ts';
 import { spawnWorkerKeeper, stateHome, wantsColour } from './environment.ts';
@@ -22,6 +23,7 @@ const terminal: Terminal = {
   out: (line) => void process.stdout.write(`${line}\n`),
   note: (line) => void process.stderr.write(`${line}\n`),
   isInteractive: process.stdin.isTTY && process.stdout.isTTY,
+  screen: process.stdin.isTTY && process.stdout.isTTY ? openScreen(process.stdin, process.stdout) : undefined,
   hasColour: wantsColour(process.stdout.isTTY),
   ask: async (question) => {
     const input = createInterface({ input: process.stdin, output: process.stdout });

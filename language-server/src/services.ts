@@ -9,7 +9,7 @@ import type { engineHeard, engineRequests, engineTold } from '../../protocol/src
 import { errorMessage, UserError } from '../../protocol/src/errors.ts';
 import { gateRequests } from '../../protocol/src/gate.ts';
 import { limits } from '../../protocol/src/limits.ts';
-import { localPlace } from '../../protocol/src/places.ts';
+import { localPlace, type PlaceView } from '../../protocol/src/places.ts';
 import { createBlobStore, type BlobStore } from '../../remote-agent/src/files/blobStore.ts';
 import type { AgentHandlers, AgentServices, AgentServicesOptions } from './agent/agentServices.ts';
 import type { PersonSide } from './agent/providers/personSide.ts';
@@ -34,6 +34,7 @@ import { configuredHosts } from './runners/ssh/configuredHosts.ts';
 import { KnownWorkers } from './runners/worker/knownWorkers.ts';
 import { createWorkerHandlers } from './runners/worker/workerHandlers.ts';
 import { openWorkerIdentity } from './runners/worker/workerIdentity.ts';
+import { createTerminals } from './runners/vm/terminalHandlers.ts';
 import { createVmHandlers } from './runners/vm/vmHandlers.ts';
 import { vmPlace } from './runners/vm/vmPlace.ts';
 import { createCodeCapture, type CodeCapture } from './runs/captureCode.ts';
@@ -189,7 +190,11 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         if (summary) notify('run/delta', { summary, cards: [{ id: card, status }] });
       },
     });
-    const remote = (transport: RunnerTransport, key: string = transport.place) =>
+    const remote = (
+      transport: RunnerTransport,
+      key: string = transport.place,
+      shown: (own: PlaceView) => PlaceView = (own) => own,
+    ) =>
       createRemoteRunner({
         transport,
         blobs,
@@ -198,7 +203,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         release: releases.forStarted,
         now: () => performance.now(),
         setTimer: options.setTimer ?? startTimer,
-        onChange: (view) => notify('place/changed', view),
+        onChange: (view) => notify('place/changed', shown(view)),
         onProblem,
       });
     const places = new PlaceRegistry({
@@ -368,11 +373,19 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     drop: (place) => open().places.drop(place),
     now,
   });
+  const terminals = createTerminals({
+    place: () => open().places.get(vmPlace),
+    projectKey: (root) => projectKey(projects.get(root).root),
+    isTrusted,
+  });
   const vmHandlers = createVmHandlers({
     home: () => open().store.home.path,
     runner: join(options.programs, 'remote-agent.cjs'),
     now,
-    release: () => open().places.drop(vmPlace),
+    release: async () => {
+      terminals.assertNone();
+      await open().places.drop(vmPlace);
+    },
     onProgress: (text, fraction) => notify('vm/progress', { text, fraction }),
     onProblem,
   });
@@ -417,6 +430,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     ...appHandlers,
     ...placeHandlers,
     ...vmHandlers,
+    ...terminals.handlers,
     ...workerHandlers,
     'project/list': () => projects.list().map(({ root }) => viewOf(root)),
     'project/get': ({ root }) => viewOf(root),
@@ -461,6 +475,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     if (!opened) return;
     await (await apps?.catch(() => undefined))?.dispose();
     await (await agent?.catch(() => undefined))?.dispose();
+    terminals.dispose();
     const { runs, runner, jsRunner, places, store } = opened;
     await runs.dispose();
     await Promise.all([runner.dispose(), jsRunner.dispose(), places.dispose()]);

@@ -4,6 +4,7 @@ import { engineEvents, engineSide } from './engine.ts';
 import { gateEvents, gateRequests } from './gate.ts';
 import { placeEvents, placePersonRequests, placeRequests, vmRequests } from './places.ts';
 import { workerPersonRequests, workerRequests } from './pinnedWorker.ts';
+import { terminalRequests } from './placeTerminal.ts';
 import { vaultNotifications, vaultPersonRequests } from './vault.ts';
 
 /** The whole boundary between extension and engine, from the contracts of its areas. */
@@ -16,6 +17,7 @@ export const engineRequests = {
   ...appRequests,
   ...placeRequests,
   ...vmRequests,
+  ...terminalRequests,
   ...workerRequests,
 } as const;
 

@@ -114,6 +114,14 @@ export const servedSide = {
     'job/cancel': request(z.strictObject({ jobId }), z.strictObject({ found: z.boolean() })),
     /** The engine has the result: the journal may drop it. A job that runs is a `conflict`. */
     'job/forget': request(z.strictObject({ jobId }), z.strictObject({ found: z.boolean() })),
+    /**
+     * Readies the next use of the VM's terminal port: an SSH server that lets in the holder of `clientKey` as
+     * `guestPerson` and shows `hostKey`. Both are made for this use alone. `not-found` where the place has no terminal.
+     */
+    'terminal/offer': request(
+      z.strictObject({ clientKey: publicKey }),
+      z.strictObject({ hostKey: publicKey }),
+    ),
     /** The jobs of this engine. */
     'journal/list': request(z.strictObject({}), z.array(journalEntry)),
     /** Removes blobs that no job of the journal needs, the longest unused first, until at most `keepBytes` are left. */

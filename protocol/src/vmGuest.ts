@@ -1,12 +1,19 @@
 import * as z from 'zod/mini';
 
 /**
- * Engine ↔ the first program of a VM, over two virtio-serial ports. A port has no connections of its own, so each use
+ * Engine ↔ the first program of a VM, over three virtio-serial ports. A port has no connections of its own, so each use
  * of it begins with a line of the engine, and what the guest sends counts from the line that answers it.
+ *
+ * `control` and `bulk` lead to the runner. `terminal` leads to an SSH server (RFC 4253) that was offered before with
+ * `terminal/offer` over `control`, and to nothing without such an offer.
  */
 
 /** The names of the ports, as they stand in `/sys/class/virtio-ports/<port>/name`. */
-export const guestPorts = { control: 'sallyport.control', bulk: 'sallyport.bulk' } as const;
+export const guestPorts = {
+  control: 'sallyport.control',
+  bulk: 'sallyport.bulk',
+  terminal: 'sallyport.terminal',
+} as const;
 export type GuestPort = keyof typeof guestPorts;
 
 /** The engine's line, as JSON. */
@@ -30,5 +37,39 @@ export function guestAnswer(token: string): string {
 /** The longest line of an opening. */
 export const guestOpeningBytes = 1024;
 
+/** How a folder is shared with a VM: what is `ro` is read-only on both sides. */
+export type ShareMode = 'ro' | 'rw';
+
+/**
+ * Folders of the host in a VM. The kernel's command line says how many there are and how: `sallyport.shares=ro,rw`.
+ * Each has a virtiofs device by its number and is mounted by it.
+ */
+export const guestShares = {
+  parameter: 'sallyport.shares',
+  folder: '/run/sallyport/shares',
+  tag: 'sallyport-share',
+  /** Whom the owner of the shared folders is in the VM, and so whom its cards act as. */
+  user: { uid: 1000, gid: 1000 },
+} as const;
+
+/** Where the share of this number is mounted in the VM. */
+export function guestSharePath(number: number): string {
+  return `${guestShares.folder}/${number}`;
+}
+
+/** True for the path of a share, whether it is there or not. */
+export function isGuestShare(path: string): boolean {
+  return /^\/run\/sallyport\/shares\/[0-9]$/.test(path);
+}
+
 /** What the guest writes to its console when it waits for the engine. */
 export const guestReadyLine = 'sallyport guest ready';
+
+/** Whom a person is in the terminal of a VM: neither root nor the user of a card. */
+export const guestPerson = {
+  name: 'person',
+  id: 1000,
+  home: '/home/person',
+  /** What a shell reads at its start. */
+  start: '/usr/lib/sallyport/terminalrc',
+} as const;

@@ -6,6 +6,7 @@ import { notices } from '../messages.ts';
 import type { Services } from '../services.ts';
 import { NodeTree } from '../views/nodeTree.ts';
 import { ChoosePlace } from './choosePlace.ts';
+import { openVmTerminal } from './openVmTerminal.ts';
 import { ManagePlaces } from './managePlaces.ts';
 import { placeNodes } from './placeNodes.ts';
 import { PlacePicker } from './placePicker.ts';
@@ -66,6 +67,9 @@ export function registerPlaces(services: Services): Disposable {
       'sallyport.disconnectPlace',
       about((place) => manage.disconnect(place)),
     ),
+    commands.register('sallyport.openVmTerminal', async (...args) => {
+      await openVmTerminal(engine, await picker.project(parseTarget(args)));
+    }),
     commands.register('sallyport.buildVmImage', () => image.build()),
     commands.register('sallyport.showVmImage', () => image.show()),
     commands.register('sallyport.removeVmImage', () => image.remove()),

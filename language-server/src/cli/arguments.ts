@@ -74,7 +74,7 @@ const operandCounts: Readonly<Record<CommandName, readonly [number, number]>> = 
   doctor: [0, 1],
   clean: [0, 1],
   app: [1, 3],
-  vm: [1, 1],
+  vm: [1, 2],
   worker: [1, 3],
 };
 
@@ -120,7 +120,7 @@ export const usages: Readonly<Record<CommandName, string>> = {
   doctor: 'sallyport doctor [PROJECT] [--json]',
   clean: 'sallyport clean [PROJECT] [--older-than-days N] [--yes] [--json]',
   app: 'sallyport app list | review SOURCE | install SOURCE [--accept DIGEST] | update ID [--accept DIGEST] | delete ID --yes | export ID FILE  [--ref REF] [--json]',
-  vm: 'sallyport vm build | status | remove [--json]',
+  vm: 'sallyport vm build | status | remove [--json] | terminal [PROJECT]',
   worker:
     'sallyport worker join NAME [INVITATION] [--as WHO] | known | forget NAME | serve | invite | list | identity | remove FINGERPRINT  [--json]',
 };
@@ -135,7 +135,7 @@ const summaries: Readonly<Record<CommandName, string>> = {
   doctor: 'look at the isolation, the interpreters and the store',
   clean: 'show what is stored, then remove what no run needs',
   app: 'list, review, install, update, delete and export apps',
-  vm: 'build the image that VMs start from, show what is in it, remove it',
+  vm: 'build the image that VMs start from, show what is in it, remove it; open a terminal in a VM',
   worker: 'enrol at a worker and forget it; keep one for others (serve, invite, list, identity, remove)',
 };
 

@@ -34,7 +34,9 @@ export interface SessionParts {
 }
 
 export function openSession(args: Arguments, terminal: Terminal, parts: SessionParts): Session {
-  const root = projectFolder((ofNoProject.has(args.command) ? undefined : args.operands[0]) ?? '.');
+  const [first, second] = args.operands;
+  const named = args.command === 'vm' ? second : ofNoProject.has(args.command) ? undefined : first;
+  const root = projectFolder(named ?? '.');
   const projects = parts.openProjects(root);
   const listeners = new Map<string, (params: never) => void>();
   const services = parts.createServices(projects, (method, params) => {
@@ -55,7 +57,7 @@ export function openSession(args: Arguments, terminal: Terminal, parts: SessionP
 }
 
 /** What follows these is one of their own words. */
-const ofNoProject: ReadonlySet<string> = new Set(['app', 'vm', 'worker']);
+const ofNoProject: ReadonlySet<string> = new Set(['app', 'worker']);
 
 /** The folder of a project that is named by its folder or by its `sallyport.json`. */
 function projectFolder(named: string): string {

@@ -1,3 +1,5 @@
+import type { Screen } from './screen.ts';
+
 /** Where the command line writes and asks. */
 export interface Terminal {
   /** One line of the answer. */
@@ -9,6 +11,8 @@ export interface Terminal {
   readonly hasColour: boolean;
   /** Asks a person. Only for an interactive terminal. */
   ask(question: string): Promise<string>;
+  /** Present where both ends are a real terminal. */
+  readonly screen?: Screen | undefined;
 }
 
 const codes = { red: 31, green: 32, yellow: 33, blue: 34, dim: 2, bold: 1 } as const;

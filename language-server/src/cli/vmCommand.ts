@@ -2,9 +2,10 @@ import type { VmStatus } from '../../../protocol/src/places.ts';
 import { UsageError, usages } from './arguments.ts';
 import { exitCodes } from './exitCodes.ts';
 import type { Session } from './session.ts';
+import { vmTerminal } from './vmTerminal.ts';
 import { printable, size, table } from './terminal.ts';
 
-/** `sallyport vm …`: the image that VMs on this machine start from. */
+/** `sallyport vm …`: the image that VMs on this machine start from, and a terminal in the VM of a project. */
 export async function vmCommand(session: Session): Promise<number> {
   const { args, terminal } = session;
   const answer = (value: unknown, lines: readonly string[]) => {
@@ -12,7 +13,10 @@ export async function vmCommand(session: Session): Promise<number> {
     else for (const line of lines) terminal.out(line);
     return exitCodes.done;
   };
-  switch (args.operands[0]) {
+  const [act, project] = args.operands;
+  if (act === 'terminal' && !args.json) return vmTerminal(session);
+  if (project !== undefined) throw new UsageError(`Usage: ${usages.vm}`);
+  switch (act) {
     case 'status': {
       const status = await session.call('vm/status', {});
       return answer(status, statusLines(status));

@@ -8,6 +8,7 @@ import { servedEvents, servedProtocolVersion, servedSide } from '../../../protoc
 import { createBlobStore } from '../files/blobStore.ts';
 import { cleanBlobs } from '../served/cleanBlobs.ts';
 import { blobsOf } from '../served/blobNeeds.ts';
+import { noTerminal } from '../served/noTerminal.ts';
 import type { StdioTransport } from '../stdioTransport.ts';
 import type { BatchFolder, NodeFacts } from './batchFolder.ts';
 import { BatchJobs, type BatchTimes } from './batchJobs.ts';
@@ -109,6 +110,7 @@ export async function serveBatch(options: ServeBatchOptions): Promise<void> {
       };
     },
     'lease/renew': () => (jobs(), { leaseMs }),
+    'terminal/offer': noTerminal,
     'runner/probe': async () => {
       jobs();
       facts = await probe();

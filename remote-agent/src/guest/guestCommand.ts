@@ -13,14 +13,18 @@ import {
   guestOpeningBytes,
   guestPorts,
   guestReadyLine,
+  guestShares,
+  isGuestShare,
   type GuestOpening,
   type GuestPort,
 } from '../../../protocol/src/vmGuest.ts';
+import { toArchitecture } from '../isolation/place.ts';
 import type { RunnerOptions } from '../runner.ts';
 import { connectRunner } from '../served/connect.ts';
 import { serve } from '../served/serve.ts';
 import { openPortFile, Port } from './portStream.ts';
 import { createSeeder, seederSource, type Seeder } from './seeder.ts';
+import { GuestTerminal } from './terminal.ts';
 
 /** The folder that the guest's runner serves: the VM's disk. */
 export const guestHome = '/var/lib/sallyport';
@@ -55,13 +59,20 @@ export async function runGuest(
       instance = opening.instance;
       return guestAnswer(opening.token);
     };
+    const terminal = new GuestTerminal({
+      runner: guestHome,
+      architecture: toArchitecture(options.environment.architecture),
+      report,
+    });
     const served = serve(
       {
         home: guestHome,
-        runner: options,
+        runner: { ...options, folderUser: guestShares.user },
         uid: options.environment.uid,
         idleMs,
         instance: () => instance,
+        isShared: isGuestShare,
+        offerTerminal: (clientKey) => terminal.offer(clientKey),
       },
       new AbortController().signal,
     );
@@ -77,6 +88,10 @@ export async function runGuest(
         openingBytes: guestOpeningBytes,
         wait: (ms) => wait(ms),
         onStream: (stream) => {
+          if (kind === 'terminal') {
+            void terminal.serve(stream);
+            return;
+          }
           join(stream).catch((error: unknown) => {
             report(errorMessage(error));
             stream.destroy();

@@ -101,7 +101,8 @@ export function createPlace(options: PlaceOptions): SandboxPlace {
   };
 }
 
-function toArchitecture(value: string): Architecture {
+/** Throws for an architecture that there is no filter for. */
+export function toArchitecture(value: string): Architecture {
   if (value === 'x64' || value === 'arm64') return value;
   throw new Error(`There is no system call filter for the architecture ${value}`);
 }

@@ -10,6 +10,7 @@ import {
 } from '../../../protocol/src/servedRunner.ts';
 import { StdioTransport } from '../stdioTransport.ts';
 import { ByteReader } from '../files/byteReader.ts';
+import { noTerminal } from './noTerminal.ts';
 import { serveBulk } from './serveBulk.ts';
 import type { ServedRunner } from './servedRunner.ts';
 
@@ -20,13 +21,14 @@ export async function serveConnection(
   socket: Socket,
   runner: ServedRunner,
   onProblem: (doing: string, error: unknown) => void,
+  offerTerminal: OfferTerminal = noTerminal,
 ): Promise<void> {
   socket.on('error', () => undefined);
   try {
     const opening = await readOpening(socket);
     if (opening === streamOpenings.bulk) await serveBulk(socket, new ByteReader(socket), runner.store);
     else if (opening === streamOpenings.control) {
-      await serveControl(socket, runner, onProblem);
+      await serveControl(socket, runner, onProblem, offerTerminal);
       return;
     } else throw new Error('it does not begin like a stream of Sallyport');
     socket.end();
@@ -73,6 +75,7 @@ async function serveControl(
   socket: Socket,
   runner: ServedRunner,
   onProblem: (doing: string, error: unknown) => void,
+  offerTerminal: OfferTerminal,
 ): Promise<void> {
   const transport = new StdioTransport(socket, socket);
   const gone = new AbortController();
@@ -131,6 +134,7 @@ async function serveControl(
     'job/attach': ({ jobId, afterSeq }) => ({ state: follow(jobId, afterSeq) }),
     'job/cancel': ({ jobId }) => ({ found: runner.jobs.cancel(jobId, engine()) }),
     'job/forget': async ({ jobId }) => ({ found: await runner.jobs.forget(jobId, engine()) }),
+    'terminal/offer': ({ clientKey }) => (engine(), { hostKey: offerTerminal(clientKey) }),
     'journal/list': () => {
       const id = engine();
       return runner.jobs.list(id, runner.leases.left(id));
@@ -152,6 +156,8 @@ async function serveControl(
   });
   await closed;
 }
+
+type OfferTerminal = (clientKey: string) => string;
 
 function incompatible(theirs: number): UserError {
   const older = theirs < servedProtocolVersion;

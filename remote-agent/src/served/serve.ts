@@ -17,6 +17,10 @@ export interface ServeOptions {
   readonly idleMs: number;
   /** Names this start of the runner where it is known only later, as in a VM that was stored. */
   readonly instance?: () => string;
+  /** True for the path of a folder that the engine has shared with this machine; absent: none is. */
+  readonly isShared?: (path: string) => boolean;
+  /** Readies a terminal for the holder of a key and returns the host's (`terminal/offer`); absent where there is none. */
+  readonly offerTerminal?: (clientKey: string) => string;
 }
 
 /**
@@ -42,7 +46,7 @@ export async function serve(options: ServeOptions, stop: AbortSignal): Promise<v
       socket.destroy();
       return;
     }
-    const done = serveConnection(socket, runner, onProblem).finally(() => {
+    const done = serveConnection(socket, runner, onProblem, options.offerTerminal).finally(() => {
       connections.delete(done);
       look();
     });
@@ -57,6 +61,7 @@ export async function serve(options: ServeOptions, stop: AbortSignal): Promise<v
       runner: options.runner,
       parallel: options.parallel ?? availableParallelism(),
       instance: options.instance ?? (() => own),
+      isShared: options.isShared,
       wallClock: () => Date.now(),
       onIdle: look,
     });

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { HeldJob, PlaceView } from '../../../../protocol/src/places.ts';
 import type { IsolationReport } from '../../../../protocol/src/runner.ts';
 import type { CardRunner } from '../cardRunner.ts';
@@ -18,6 +19,14 @@ export interface ReadyOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The SSH server of a place, ready for one connection of the holder of the key that it was asked for. */
+export interface TerminalWay {
+  /** The one host key that it may show: the public key's 32 bytes (Ed25519), base64. */
+  readonly hostKey: string;
+  /** The place is in use until this is closed. */
+  readonly stream: Duplex;
+}
+
 /** A place that cards can be sent to. The registry holds one for each id in use. */
 export interface PlaceRunner extends CardRunner {
   readonly id: string;
@@ -31,6 +40,11 @@ export interface PlaceRunner extends CardRunner {
   held(): Promise<HeldJob[]>;
   /** Ends and forgets jobs over there; returns how many there were. */
   release(jobIds: readonly string[] | undefined): Promise<number>;
+  /**
+   * Readies a terminal for the holder of an Ed25519 key (32 bytes, base64); one at a time. Connects where it is not
+   * connected. Throws `not-found` where the place has none. Absent for places that never have one.
+   */
+  openTerminal?(clientKey: string, options?: ReadyOptions): Promise<TerminalWay>;
   /** Closes the connection; jobs over there go on until their lease ends. */
   disconnect(): void;
 }

@@ -89,6 +89,13 @@ export class RemoteLink {
     this.#options.link.close();
   }
 
+  /** A byte stream to the SSH server that `terminal/offer` has readied. Throws `not-found` where the way leads to none. */
+  openTerminal(): Promise<Duplex> {
+    const { link } = this.#options;
+    if (link.openTerminal) return link.openTerminal();
+    return Promise.reject(new UserError('not-found', 'This place has no terminal'));
+  }
+
   /** Sends those of the blobs that are not over there; each travels once, however many jobs wait for it. */
   async put(blobs: readonly StoredBlob[]): Promise<void> {
     const waited: Promise<void>[] = [];

@@ -6,7 +6,7 @@ import type { BlobStore } from '../../../../remote-agent/src/files/blobStore.ts'
 import type { CardJob, JobEvents } from '../cardRunner.ts';
 import { toSpec } from '../local.ts';
 import { blobsOfJob } from './blobClosure.ts';
-import type { PlaceInfo, PlaceRunner, ReadyOptions } from './placeRunner.ts';
+import type { PlaceInfo, PlaceRunner, ReadyOptions, TerminalWay } from './placeRunner.ts';
 import { reconcile } from './reconcile.ts';
 import type { RemoteJobs } from './remoteJobs.ts';
 import type { AwaitedRelease } from '../../vault/awaitedRelease.ts';
@@ -168,6 +168,25 @@ class RemoteRunner implements PlaceRunner {
       }
     }
     return chosen.length;
+  }
+
+  async openTerminal(clientKey: string, { mayAsk = true, signal }: ReadyOptions = {}): Promise<TerminalWay> {
+    const link = await this.#connect(mayAsk, signal);
+    this.#terminals += 1;
+    this.#watch();
+    const done = () => {
+      this.#terminals -= 1;
+      this.#watch();
+    };
+    try {
+      const { hostKey } = await link.channel.call('terminal/offer', { clientKey });
+      const stream = await link.openTerminal();
+      stream.once('close', done);
+      return { hostKey, stream };
+    } catch (error) {
+      done();
+      throw error;
+    }
   }
 
   disconnect(): void {
@@ -430,13 +449,13 @@ class RemoteRunner implements PlaceRunner {
     }
   }
 
-  /** While jobs are over there their lease is renewed; without any, the connection is given up after a while. */
+  /** While jobs or terminals are over there their lease is renewed; without any, the connection is given up after a while. */
   #watch(): void {
     this.#stopTimer();
     const link = this.#link;
     if (!link) return;
     const { heartbeatMs, idleMs } = this.#times;
-    if (this.#attempts.size === 0) {
+    if (this.#attempts.size === 0 && this.#terminals === 0) {
       this.#stopTimer = this.#options.setTimer(() => this.disconnect(), idleMs);
       return;
     }

@@ -31,6 +31,8 @@ export interface RunnerLink {
   readonly control: Transport;
   /** A byte stream in the bulk framing, its opening sent already. The caller ends or destroys it. */
   openBulk(): Promise<Duplex>;
+  /** A byte stream to the SSH server that was offered before (`terminal/offer`); one at a time. Absent where there is none. */
+  openTerminal?(): Promise<Duplex>;
   /** Safe to call twice. Jobs over there go on. */
   close(): void;
 }

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import ssh2 from 'ssh2';
 import type { Client, ClientChannel, ServerHostKeyAlgorithm } from 'ssh2';
 import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
+import { GatheringSocket } from './gatheringSocket.ts';
 import { toHostVerifier } from './hostVerifier.ts';
 import type { HostKeyChecks } from './hostKeys.ts';
 import { SignIn, signInFailed } from './signIn.ts';
@@ -12,7 +13,7 @@ export interface ConnectOptions {
   readonly target: SshTarget;
   /** The stream to the host where it is reached through another; else a TCP connection is made. */
   readonly through?: Duplex | undefined;
-  readonly hostKeys: HostKeyChecks;
+  readonly hostKeys: Pick<HostKeyChecks, 'algorithms' | 'check'>;
   readonly person: SshPerson;
   readonly signal: AbortSignal;
   /** How long the host may take for each step; time in which a person is asked does not count. */
@@ -34,7 +35,25 @@ export interface ExecStream {
   readonly stream: Duplex;
   /** The last of what came on stderr so far. */
   readonly errors: () => string;
-  readonly ended: Promise<{ readonly code: number | undefined; readonly signal: string | undefined }>;
+  readonly ended: Promise<ChannelEnd>;
+}
+
+/** Neither is known where the connection was lost. */
+export interface ChannelEnd {
+  readonly code: number | undefined;
+  readonly signal: string | undefined;
+}
+
+/** In characters. */
+export interface ShellSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface Shell {
+  readonly stream: Duplex;
+  resize(size: ShellSize): void;
+  readonly ended: Promise<ChannelEnd>;
 }
 
 export const execOutputBytes = 1024 * 1024;
@@ -76,6 +95,7 @@ export class SshConnection {
   static async open(options: ConnectOptions): Promise<SshConnection> {
     const { target, hostKeys, person, through } = options;
     const client = new ssh2.Client();
+    const sock = through ?? connectTo(target);
     let reason = 'the connection ended';
     let refusal: UserError | undefined;
     const watch = new PatientTimer(options.connectMs);
@@ -121,7 +141,7 @@ export class SshConnection {
     });
     try {
       client.connect({
-        ...(through ? { sock: through } : { host: target.host, port: target.port }),
+        sock,
         username: target.user,
         hostVerifier: verifier,
         algorithms: {
@@ -144,11 +164,10 @@ export class SshConnection {
         keepaliveCountMax: keepaliveCount,
         readyTimeout: 0,
       });
-      // Without it each small message waits for the answer to the one before (Nagle and delayed acknowledgements).
-      client.setNoDelay(true);
       await opened;
     } catch (error) {
       client.destroy();
+      sock.destroy();
       throw error instanceof UserError ? error : toUserError(target, error as Error, signIn.tried);
     } finally {
       watch.stop();
@@ -164,18 +183,8 @@ export class SshConnection {
     channel.stderr.setEncoding('utf8').on('data', (text: string) => {
       errors = (errors + text).slice(-keptErrors);
     });
-    const ended = new Promise<{ code: number | undefined; signal: string | undefined }>((resolve) => {
-      let end: { code: number | undefined; signal: string | undefined } = {
-        code: undefined,
-        signal: undefined,
-      };
-      channel.once('exit', (code: number | null, signal?: string) => {
-        end = { code: code ?? undefined, signal };
-      });
-      channel.once('close', () => resolve(end));
-    });
     channel.on('error', () => undefined);
-    return { stream: channel, errors: () => errors, ended };
+    return { stream: channel, errors: () => errors, ended: endOf(channel) };
   }
 
   /** Runs a command to its end with this on its standard input. Both outputs are read whatever their size. */
@@ -190,6 +199,21 @@ export class SshConnection {
     if (code === undefined && signal === undefined && this.#isClosed)
       throw new UserError('closed', 'The connection was lost while a command ran');
     return { code, signal, stdout: stdout.slice(0, execOutputBytes), stderr: errors() };
+  }
+
+  /** A login shell in a terminal of its own. Throws as `exec` does. */
+  async shell({ columns, rows }: ShellSize): Promise<Shell> {
+    const size = { cols: columns, rows, width: 0, height: 0, term: 'xterm-256color' };
+    const channel = await this.#channel((done) => this.#client.shell(size, done));
+    channel.stderr.resume();
+    channel.on('error', () => undefined);
+    return {
+      stream: channel,
+      resize: (to) => {
+        channel.setWindow(to.rows, to.columns, 0, 0);
+      },
+      ended: endOf(channel),
+    };
   }
 
   /** A stream to a Unix socket over there, without a program in between. Throws as `exec` does. */
@@ -243,6 +267,16 @@ export class SshConnection {
   }
 }
 
+function endOf(channel: ClientChannel): Promise<ChannelEnd> {
+  return new Promise((resolve) => {
+    let end: ChannelEnd = { code: undefined, signal: undefined };
+    channel.once('exit', (code: number | null, signal?: string) => {
+      end = { code: code ?? undefined, signal };
+    });
+    channel.once('close', () => resolve(end));
+  });
+}
+
 const keptErrors = 64 * 1024;
 const closeMs = 1000;
 
@@ -277,6 +311,11 @@ class PatientTimer {
     this.#onEnd = undefined;
     clearTimeout(this.#timer);
   }
+}
+
+function connectTo({ host, port }: SshTarget): GatheringSocket {
+  // With Nagle's delay each small message would wait for the answer to the one before.
+  return new GatheringSocket().setNoDelay(true).connect({ host, port });
 }
 
 function unreachable(target: SshTarget, why: string): UserError {
