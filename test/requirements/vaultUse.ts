@@ -90,6 +90,11 @@ export const vaultUseRequirements: readonly Requirement[] = [
     text: 'An answer is bounded, read no faster than it is asked for, and given up with the call.',
     source: plugins,
   },
+  {
+    id: 'VAULTUSE-23',
+    text: 'A person chooses plugin, hosts and way of use in native lists, and answers exactly that like any other request.',
+    source: plugins,
+  },
   { id: 'VAULTUSE-21', text: 'No redirect is followed with a value, nor leads to one.', source: plugins },
   {
     id: 'VAULTUSE-22',

@@ -34,19 +34,19 @@ export function coversWanted(grant: Grant, wanted: Wanted, now: number): boolean
 /** The first host of a use that an item was not saved for; undefined where all are, or the item names none. */
 export function strayHost(use: VaultUse, itemHosts: readonly string[]): string | undefined {
   if (!('hosts' in use) || itemHosts.length === 0) return undefined;
-  const saved = new Set(itemHosts.map(canonical));
-  return use.hosts.find((host) => !saved.has(canonical(host)));
+  const saved = new Set(itemHosts.map(canonicalHost));
+  return use.hosts.find((host) => !saved.has(canonicalHost(host)));
 }
 
 function coversUse(given: VaultUse, wanted: VaultUse): boolean {
   if (!('hosts' in given) || !('hosts' in wanted)) return vaultUseText(given) === vaultUseText(wanted);
-  const hosts = new Set(given.hosts.map(canonical));
-  const isWithin = wanted.hosts.length > 0 && wanted.hosts.every((host) => hosts.has(canonical(host)));
+  const hosts = new Set(given.hosts.map(canonicalHost));
+  const isWithin = wanted.hosts.length > 0 && wanted.hosts.every((host) => hosts.has(canonicalHost(host)));
   return isWithin && vaultUseText({ ...given, hosts: [] }) === vaultUseText({ ...wanted, hosts: [] });
 }
 
 /** A host without a port stands for its TLS port. */
-function canonical(host: string): string {
+export function canonicalHost(host: string): string {
   const lower = host.toLowerCase();
   return lower.endsWith(':443') && !/:[0-9]+:443$/.test(lower.replace(/^\[[^\]]*\]/, ''))
     ? lower.slice(0, -4)

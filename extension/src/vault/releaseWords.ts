@@ -47,7 +47,7 @@ export const fetchWords = {
   remedy: (what: 'grant' | 'host' | 'unlock' | 'value' | 'vault'): string => {
     switch (what) {
       case 'grant':
-        return t('Let the plugin use a value with “Let a Plugin Use a Vault Value”.');
+        return t('Let the plugin use a value with “Sallyport: Let a Plugin Use a Value”.');
       case 'host':
         return releaseWords.addHost();
       case 'unlock':

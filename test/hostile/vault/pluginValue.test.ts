@@ -26,7 +26,7 @@ const spellings: readonly (readonly [string, string])[] = [
   ['in base64url', bytes.toString('base64url')],
   ['as the whole header in Base64', Buffer.from(bearer).toString('base64')],
   ['in hexadecimal', bytes.toString('hex')],
-  ['reversed', [...token].reverse().join('')],
+  ['reversed', Array.from(token).reverse().join('')],
   ['over two lines', `${token.slice(0, 9)}\n${token.slice(9)}`],
 ];
 /** What of them would still be the value to whoever reads it. */
@@ -37,7 +37,7 @@ const traces = [
   Buffer.from(`  ${token}`).toString('base64').slice(4, 24),
   bytes.toString('hex').slice(0, 24),
   encodeURIComponent(token),
-  [...token].reverse().join(''),
+  Array.from(token).reverse().join(''),
 ];
 
 describe('a value that goes into the requests of a plugin', () => {
@@ -68,7 +68,7 @@ describe('a value that goes into the requests of a plugin', () => {
       await values.grant();
       values.answer = (_request, response) => {
         response.writeHead(200, `OK ${token}`, { 'x-echo': token, [`x-${bytes.toString('hex')}`]: 'name' });
-        const [...letters] = token;
+        const letters = Array.from(token);
         const next = (): void => {
           const letter = letters.shift();
           if (letter === undefined) return void response.end();
@@ -170,12 +170,12 @@ describe('a value that goes into the requests of a plugin', () => {
         const params = { principal, scope, ...who, grants: [id], hosts: ['api.example.org'] };
         const request = { method: 'GET', url, headers: {}, body: null };
         await assert.rejects(
-          values.desk.fetch({ ...params, request } as never, new AbortController().signal),
+          values.desk.fetch({ ...params, request }, new AbortController().signal),
           /no grant of the vault is in force/,
         );
         withoutValue();
         // The control: with a grant of its own it is.
-        await values.grant(who as never);
+        await values.grant(who);
         await values.fetch(url, {}, who);
         assert.ok(values.sent('authorization').includes(bearer));
       });
@@ -186,7 +186,7 @@ describe('a value that goes into the requests of a plugin', () => {
         const request = { method: 'GET', url, headers: {}, body: null };
         const params = { principal, scope: 'app:i', grants: [id], hosts: ['api.example.org'], request };
         await assert.rejects(
-          values.desk.fetch(params as never, new AbortController().signal),
+          values.desk.fetch(params, new AbortController().signal),
           /no grant of the vault is in force/,
         );
       }
@@ -206,7 +206,7 @@ describe('a value that goes into the requests of a plugin', () => {
         withoutValue();
         const request = { method: 'GET', url: address, headers: {}, body: null };
         const params = { principal, scope, grants: [id], hosts: [host], request };
-        await assert.rejects(values.desk.fetch(params as never, new AbortController().signal));
+        await assert.rejects(values.desk.fetch(params, new AbortController().signal));
         withoutValue();
       });
 

@@ -24,7 +24,8 @@ import {
   limitsWord,
   refusalWord,
 } from '../../../extension/src/vault/ui/grantWords.ts';
-import { sshWords } from '../../../extension/src/vault/releaseWords.ts';
+import { fetchWords, sshWords } from '../../../extension/src/vault/releaseWords.ts';
+import { pluginWords } from '../../../extension/src/vault/ui/pluginWords.ts';
 import { vaultNotices } from '../../../extension/src/vault/ui/vaultNotices.ts';
 import {
   editWords,
@@ -145,6 +146,8 @@ const use = { kind: 'env', name: 'DB_PASSWORD' } as const;
 
 /** Arguments of those that take none of a person's or a program's texts: words of ours, numbers, days. */
 const own: Readonly<Record<string, readonly unknown[]>> = {
+  'plugin.title': [foreign, foreign],
+  'plugin.plugin': [foreign, foreign],
   'ssh.noGrant': [foreign, 'ssh:lab'],
   'ssh.refused': [foreign, 'locked'],
   'vault.items': [1],
@@ -232,6 +235,16 @@ describe('The texts of the vault and of presence', () => {
       ...render('grant', grantWords),
       `grant: ${grantSentence({ principal: 'card:x', field: 'password', item: 'db', use }, foreign)}`,
       `grant: ${grantSentence({ principal: 'place:ssh:lab', field: 'private-key', item: 'lab', use: { kind: 'sshSignature' } }, foreign)}`,
+      `grant: ${grantSentence({ principal: 'plugin:notes/search', field: 'token', item: 'api', use }, foreign)}`,
+      `grant: ${grantSentence({ principal: 'connection:c', field: 'token', item: 'api', use }, foreign)}`,
+      ...render('plugin', { ...pluginWords, use: {}, useDetail: {} }),
+      ...(['bearer', 'header', 'basic', 'query'] as const).map(
+        (kind) => `plugin use ${kind}: ${pluginWords.use(kind)}: ${pluginWords.useDetail(kind)}`,
+      ),
+      ...render('fetch', { ...fetchWords, remedy: {} }),
+      ...(['grant', 'host', 'unlock', 'value', 'vault'] as const).map(
+        (each) => `fetch remedy ${each}: ${fetchWords.remedy(each)}`,
+      ),
       ...render('ssh', sshWords),
       `limits: ${limitsWord({ count: 1, until: null })}; ${limitsWord(limits)}`,
       ...(

@@ -26,6 +26,9 @@ export function grantee(principal: string): string {
   if (card !== undefined) return t('The card {0}', plain(card));
   const [, place] = /^place:(.+)$/.exec(principal) ?? [];
   if (place !== undefined) return t('The place {0}', plain(place));
+  const [, app, plugin] = /^plugin:([^/]+)\/(.+)$/.exec(principal) ?? [];
+  if (app !== undefined) return t('The plugin {0} of the app {1}', plain(plugin ?? ''), plain(app));
+  if (principal.startsWith('connection:')) return t('A model connection of yours');
   const [, command] = /^command:(.+)$/.exec(principal) ?? [];
   return command === undefined ? principalWord(principal) : t('The command {0}', plain(command));
 }
@@ -77,6 +80,7 @@ export const grantWords = {
   project: (name: string): string => t('For the project {0}', plain(name)),
   otherProject: (): string => t('For a project that is not open in this window'),
   noProject: (): string => t('For no project'),
+  forInstallation: (): string => t('For the app as it is installed: deleting it ends this'),
   reason: (reason: string): string => t('It says: {0}', short(reason, 300)),
   asWished: (limits: GrantLimits): string => t('Allow, {0}', limitsWord(limits)),
   once: (): string => t('Allow once'),

@@ -44,8 +44,10 @@ export function createRequests(services: Services): Disposable {
       status.state === 'open'
         ? status.vault
             .grants()
-            // A place that signs in puts its question itself: somebody waits for it to connect.
-            .filter(({ state, principal }) => state === 'pending' && !principal.startsWith('place:'))
+            // Somebody connects to a place, or chose a plugin or a connection: the question is put to them there.
+            .filter(
+              ({ state, principal }) => state === 'pending' && !/^(place|plugin|connection):/.test(principal),
+            )
             .map(({ id }) => id)
         : [],
     );

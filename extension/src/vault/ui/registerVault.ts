@@ -1,4 +1,5 @@
 import { StatusBarAlignment, window } from 'vscode';
+import { parseAppTarget } from '../../apps/appTarget.ts';
 import { viewIds } from '../../commandIds.ts';
 import { together, type Disposable } from '../../disposable.ts';
 import type { Services } from '../../services.ts';
@@ -9,8 +10,10 @@ import { SilentKeyring } from '../life/vaultSecrets.ts';
 import { chooseItem, chooseVault, type ChosenItem } from './chooseItem.ts';
 import { VaultClipboard } from './clipboard.ts';
 import { exportItems } from './exportItems.ts';
+import { endOrphans } from './endOrphans.ts';
 import { listGrants, usesReport } from './grantList.ts';
 import { importItems } from './importItems.ts';
+import { letPluginUse } from './letPluginUse.ts';
 import { runCommand } from './runCommand.ts';
 import { VaultBackups } from './vaultBackups.ts';
 import { VaultDoors } from './vaultDoors.ts';
@@ -24,7 +27,7 @@ import { createRequests } from './registerRequests.ts';
 
 /** The Vault view and its commands. Nothing is opened or read before the view is shown or a command needs it. */
 export function registerVault(services: Services): Disposable {
-  const { commands, log, notifier, person, released, reports } = services;
+  const { commands, engine, log, notifier, person, released, reports } = services;
   const { vaults, secrets, places } = services.vault;
   const clipboard = new VaultClipboard();
   const doors = new VaultDoors({ vaults, secrets, person, notifier });
@@ -69,6 +72,7 @@ export function registerVault(services: Services): Disposable {
   return together(
     clipboard,
     requests,
+    endOrphans(services),
     registerTree(services),
     registerStatus(services),
     commands.register(
@@ -116,6 +120,17 @@ export function registerVault(services: Services): Disposable {
       'sallyport.showVaultVersions',
       guarded(withItem(({ vault, item }) => items.versions(vault, item))),
     ),
+    commands.register('sallyport.letPluginUseValue', (...args) => {
+      const plugin = parseAppTarget(args);
+      const parts = {
+        apps: () => engine.call('app/list', {}),
+        review: (grant: string) => commands.run('sallyport.reviewVaultRequests', grant),
+        notifier,
+      };
+      return guarded(withItem((chosen, { field }) => letPluginUse(chosen, { ...plugin, field }, parts)))(
+        ...args,
+      );
+    }),
     commands.register('sallyport.importVault', guarded(withVault((vault) => importItems(vault, notifier)))),
     commands.register(
       'sallyport.exportVault',

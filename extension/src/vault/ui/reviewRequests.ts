@@ -109,16 +109,23 @@ export class RequestReviewer {
   /** Who, what, how, where, and what the asker says: a line each. */
   async #asked({ vault, grant }: WaitingGrant): Promise<string[]> {
     const { scope, principal, field, item, reason } = grant;
-    const project = scope === '' ? undefined : await this.#options.projectOf(scope);
-    const elsewhere = scope === '' ? grantWords.noProject() : grantWords.otherProject();
     return [
       grantee(principal),
       grantWords.what(field, vault.get(item)?.title ?? item),
       grantWords.how(grant),
-      project === undefined ? elsewhere : grantWords.project(project),
+      ...(await this.#where(principal, scope)),
       vault.kind === 'personal' ? grantWords.inPersonal() : grantWords.inAgents(),
       ...(reason === '' ? [] : [grantWords.reason(reason)]),
     ];
+  }
+
+  /** What the grant is bound to; a connection belongs to no project, and goes without saying. */
+  async #where(principal: string, scope: string): Promise<string[]> {
+    if (principal.startsWith('plugin:')) return [grantWords.forInstallation()];
+    if (principal.startsWith('connection:')) return [];
+    if (scope === '') return [grantWords.noProject()];
+    const project = await this.#options.projectOf(scope);
+    return [project === undefined ? grantWords.otherProject() : grantWords.project(project)];
   }
 
   #lines({ grant }: WaitingGrant, asked: readonly string[], isRead: boolean): AnswerItem[] {
