@@ -12,21 +12,24 @@ const schemas = [
   { file: 'project.schema.json', title: 'Sallyport project', schema: projectManifest },
   { file: 'card.schema.json', title: 'Sallyport card', schema: cardManifest },
   { file: 'app.schema.json', title: 'Sallyport app', schema: appManifest },
-  { file: 'plugin.schema.json', title: 'Sallyport plugin', schema: pluginManifest },
+  { file: 'plugin.schema.json', title: 'Sallyport plugin', schema: pluginManifest, io: 'output' },
 ];
 
 /** Adds what JSON language servers show and takes out bounds that only say "a number JSON can carry". */
 function forEditors({ jsonSchema }) {
   if (jsonSchema.description) jsonSchema.markdownDescription = jsonSchema.description;
-  const texts = jsonSchema.enum?.map((value) => valueTexts[value] ?? '');
+  const { meanings = valueTexts } = jsonSchema;
+  delete jsonSchema.meanings;
+  const texts = jsonSchema.enum?.map((value) => meanings[value] ?? '');
   if (texts?.some((text) => text !== '')) jsonSchema.markdownEnumDescriptions = texts;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
-async function textOf({ file, title, schema }) {
+/** `io`: `output` where a part is parsed in two steps, of which the second one says more. */
+async function textOf({ file, title, schema, io = 'input' }) {
   const { $schema, ...rest } = z.toJSONSchema(schema, {
-    io: 'input',
+    io,
     target: 'draft-7',
     override: forEditors,
   });

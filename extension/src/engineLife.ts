@@ -1,5 +1,9 @@
 import { workspace, type TextDocument } from 'vscode';
-import { manifestLanguage } from '../../protocol/src/manifestLanguage.ts';
+import {
+  appManifestNames,
+  looksLikeAppManifest,
+  manifestLanguage,
+} from '../../protocol/src/manifestLanguage.ts';
 import { together, type Disposable } from './disposable.ts';
 import type { EngineState } from './engineClient.ts';
 import { notices } from './messages.ts';
@@ -36,8 +40,8 @@ export function registerEngineLife(services: Services): Disposable {
     if (isPresent && engine.state !== 'gave-up') quietly('Failed to list the projects', projects.refresh());
   };
 
-  const onDocument = ({ languageId, uri }: TextDocument): void => {
-    if (languageId !== manifestLanguage || uri.scheme !== 'file' || engine.state !== 'idle') return;
+  const onDocument = (document: TextDocument): void => {
+    if (engine.state !== 'idle' || document.uri.scheme !== 'file' || !isManifest(document)) return;
     quietly('Failed to list the projects', projects.projects());
   };
 
@@ -60,4 +64,12 @@ export function registerEngineLife(services: Services): Disposable {
     }),
     commands.register('sallyport.showLog', () => log.show()),
   );
+}
+
+/** A manifest by its language, or by its name where the text reads like an app's: other programs have such files too. */
+function isManifest(document: TextDocument): boolean {
+  if (document.languageId === manifestLanguage) return true;
+  const name = document.uri.path.slice(document.uri.path.lastIndexOf('/') + 1);
+  const kind = Object.entries(appManifestNames).find(([known]) => known === name)?.[1];
+  return kind !== undefined && looksLikeAppManifest(kind, document.getText());
 }

@@ -10,6 +10,7 @@ import {
   type LanguageClientOptions,
 } from 'vscode-languageclient/node';
 import type { EngineOptions } from '../../protocol/src/engine.ts';
+import { appManifestNames } from '../../protocol/src/manifestLanguage.ts';
 import type { ConnectionEvents, EngineConnection } from './engineClient.ts';
 import { engineProgram } from './environment.ts';
 
@@ -41,6 +42,8 @@ export async function openLanguageClient(
     documentSelector: [
       { scheme: 'file', pattern: '**/sallyport.json' },
       { scheme: 'file', pattern: '**/_card.json' },
+      // The engine leaves those of other programs alone.
+      ...Object.keys(appManifestNames).map((name) => ({ scheme: 'file', pattern: `**/${name}` })),
     ],
     initializationOptions: settings.options,
     initializationFailedHandler: () => false,

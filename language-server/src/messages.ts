@@ -23,6 +23,9 @@ export function listed(values: readonly string[]): string {
   return values.length < 2 ? last : `${values.slice(0, -1).join(', ')} or ${last}`;
 }
 
+/** An id in the middle of a path. */
+const plainId = (id: string) => shown(id).slice(1, -1);
+
 const meant = (nearest: string | undefined) =>
   nearest === undefined ? '' : ` Did you mean ${shown(nearest)}?`;
 
@@ -144,6 +147,24 @@ export const problemTexts = {
   'missing-source': (path: string) =>
     `There is no file ${shown(path)} in this project. Create it or correct the name.`,
 
+  // An app
+  'bad-page': (path: string) =>
+    `${shown(path)} is not a page of this folder. Write a path of letters, digits, “.”, “_” and “-” that ends in .html: index.html.`,
+  'bad-module': (path: string) =>
+    `${shown(path)} is not a module of this folder. Write a path of letters, digits, “.”, “_” and “-” that ends in .js or .mjs: index.js.`,
+  'bad-app-version': (version: string) =>
+    `${shown(version)} is not a version of an app. Write three numbers: 1.2.0.`,
+  'bad-function-name': (name: string) =>
+    `${shown(name)} can’t be the name of a function. Begin with a small letter and go on with letters and digits: findNotes.`,
+  'missing-file': (path: string, nearest: string | undefined) =>
+    `There is no file ${shown(path)} in this folder. Create it or correct the name.${meant(nearest)}`,
+  'missing-plugin': (id: string, nearest: string | undefined) =>
+    `There is no plugins/${plainId(id)}/plugin.json, so this app can’t be installed. Write it or correct the id.${meant(nearest)}`,
+  'plugin-folder': (id: string, folder: string) =>
+    `This plugin’s folder is ${shown(folder)}, and its id is ${shown(id)}. The two must be the same.`,
+  'unlisted-plugin': (id: string) =>
+    `The app’s app.json does not list ${shown(id)} in “plugins”, so this plugin is no part of the app. Add it there.`,
+
   // Wires
   'unknown-card': (card: string, nearest: string | undefined) =>
     `There is no card ${shown(card)} in this project.${meant(nearest)}`,
@@ -166,6 +187,7 @@ export const warningCodes: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'no-manifest',
   'folder-is-link',
   'listed-twice',
+  'unlisted-plugin',
 ]);
 
 /** Titles of quick fixes. */
@@ -194,6 +216,8 @@ export const lensTitles = {
   state: (state: string, cached: boolean, runMs: number | null) =>
     `Last run: ${state}${cached ? ', from the cache' : runMs === null ? '' : `, ${duration(runMs)}`}`,
   closed: () => 'Closed: no permissions',
+  asks: (sentences: readonly string[]) =>
+    `Asks for: ${sentences.slice(0, 3).join(' · ')}${sentences.length > 3 ? ' · …' : ''}`,
   permissions: (sentences: readonly string[], waiting: number) =>
     `${waiting > 0 ? `$(lock) Review ${waiting} of ${sentences.length}: ` : '$(unlock) '}${sentences.slice(0, 3).join(' · ')}${sentences.length > 3 ? ' · …' : ''}`,
 } as const;
@@ -235,6 +259,7 @@ export const hoverTexts = {
     ].join('\n\n'),
   noSource: () => 'No such output in this project.',
   default: (value: number) => `Where it is absent: ${value}.`,
+  local: () => 'on this machine or a local network, which the review points out',
 } as const;
 
 /** Text of a file for Markdown: nothing in it is read as markup. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { about } from './about.ts';
 import type { Json } from './canonicalJson.ts';
 
 /**
@@ -42,30 +43,42 @@ const longestPathShown = 200;
 const name = z.string().check(z.maxLength(200));
 const text = z.optional(z.string().check(z.maxLength(2000)));
 const scalar = z.union([z.null(), z.boolean(), z.number(), name]);
-const count = z.optional(z.int().check(z.nonnegative()));
-const bound = z.optional(z.number());
+const count = (description: string) => about(description, z.optional(z.int().check(z.nonnegative())));
+const bound = (description: string) => about(description, z.optional(z.number()));
 const type = z.enum(schemaTypes);
 
 const schemaObject: z.ZodMiniType<FunctionSchema, Record<string, unknown>> = z.lazy(() =>
   z.strictObject({
-    title: text,
-    description: text,
-    type: z.optional(z.union([type, z.array(type).check(z.minLength(1), z.maxLength(schemaTypes.length))])),
-    enum: z.optional(z.array(scalar).check(z.minLength(1), z.maxLength(200))),
-    const: z.optional(scalar),
-    properties: z.optional(z.record(name, schemaObject)),
-    required: z.optional(z.array(name).check(z.maxLength(mostSchemas))),
-    additionalProperties: z.optional(z.union([z.boolean(), schemaObject])),
-    items: z.optional(schemaObject),
-    minItems: count,
-    maxItems: count,
-    minLength: count,
-    maxLength: count,
-    minimum: bound,
-    maximum: bound,
-    exclusiveMinimum: bound,
-    exclusiveMaximum: bound,
-    anyOf: z.optional(z.array(schemaObject).check(z.minLength(1), z.maxLength(16))),
+    title: about('A name of the value, for people.', text.check()),
+    description: about('What the value means, for people.', text.check()),
+    type: about(
+      'The type that the value has, or a list of types that it may have.',
+      z.optional(z.union([type, z.array(type).check(z.minLength(1), z.maxLength(schemaTypes.length))])),
+    ),
+    enum: about('The values allowed.', z.optional(z.array(scalar).check(z.minLength(1), z.maxLength(200)))),
+    const: about('The only value allowed.', z.optional(scalar)),
+    properties: about('The members of an object by name.', z.optional(z.record(name, schemaObject))),
+    required: about(
+      'The names of members that must be there.',
+      z.optional(z.array(name).check(z.maxLength(mostSchemas))),
+    ),
+    additionalProperties: about(
+      'What other members are like. `false` allows none.',
+      z.optional(z.union([z.boolean(), schemaObject])),
+    ),
+    items: about('What each entry of a list is like.', z.optional(schemaObject)),
+    minItems: count('The smallest number of entries of a list.'),
+    maxItems: count('The largest number of entries of a list.'),
+    minLength: count('The smallest number of characters of a text.'),
+    maxLength: count('The largest number of characters of a text.'),
+    minimum: bound('The smallest number allowed.'),
+    maximum: bound('The largest number allowed.'),
+    exclusiveMinimum: bound('A number that the value is above.'),
+    exclusiveMaximum: bound('A number that the value is below.'),
+    anyOf: about(
+      'Schemas of which at least one fits.',
+      z.optional(z.array(schemaObject).check(z.minLength(1), z.maxLength(16))),
+    ),
   }),
 );
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { about } from './about.ts';
 import { functionSchema } from './functionSchema.ts';
 import { maximumAppLimits, maximumCardLimits } from './limits.ts';
 import {
@@ -31,12 +32,6 @@ const id = z.string().check(z.regex(idPattern));
 const longestList = 100;
 /** A list of at most `longestList`. */
 const list = <T extends z.ZodMiniType>(item: T) => z.array(item).check(z.maxLength(longestList));
-
-/** Gives a schema the text that hovers, completion and the generated JSON schemas show. */
-function about<T extends z.ZodMiniType>(description: string, schema: T): T {
-  z.globalRegistry.add(schema, { description });
-  return schema;
-}
 
 export const portTypes = [
   'json',
@@ -285,7 +280,10 @@ export const projectManifest = z.strictObject({
     'Folders of cards, relative to this file. The last part may be `*`: `cards/*`.',
     list(pathPattern),
   ),
-  apps: about('Folders of apps, relative to this file: `apps/*`.', z.optional(list(pathPattern))),
+  apps: about(
+    'Folders of apps that are written here, relative to this file: `apps/*`. Help in their manifests; none is installed by itself.',
+    z.optional(list(pathPattern)),
+  ),
   environmentSources: about(
     'Files that describe what cards may be given beyond the default, by id.',
     z.optional(z.record(id, z.strictObject({ file: about('A file of this project.', pathPattern.check()) }))),
@@ -295,7 +293,14 @@ export type ProjectManifest = z.infer<typeof projectManifest>;
 
 /** What a model can be asked to make. */
 export const generateKinds = ['text', 'image', 'speech', 'embedding'] as const;
-export const generateKind = z.enum(generateKinds);
+export const generateKind = about(undefined, z.enum(generateKinds), {
+  meanings: {
+    text: 'Text, as an answer to messages.',
+    image: 'A picture, from a description.',
+    speech: 'Spoken text.',
+    embedding: 'Vectors, by which texts are compared.',
+  },
+});
 export type GenerateKind = z.infer<typeof generateKind>;
 
 /** Three numbers and an optional pre-release: the part of semver.org 2.0.0 that is needed to tell newer from older. */
@@ -317,14 +322,17 @@ const title = about('The name that people see.', z.string().check(z.minLength(1)
 export const appManifest = z.strictObject({
   $schema: schemaReference,
   version: formatVersion,
-  id: about('The id of the app, which is the name of its folder.', id.check()),
+  id: about('The id of the app, which is the name of its folder.', id.check(), { example: 'my-app' }),
   name: title,
   description: about('What the app does, for people.', z.optional(z.string().check(z.maxLength(4000)))),
   appVersion: about(
     'The version of the app: `1.2.0`. An update has a higher one.',
     z.string().check(z.regex(appVersionPattern)),
+    { example: '0.1.0' },
   ),
-  entry: about('The page of the app, a file of this folder.', z.string().check(z.regex(pagePattern))),
+  entry: about('The page of the app, a file of this folder.', z.string().check(z.regex(pagePattern)), {
+    example: 'index.html',
+  }),
   permissions: about(
     'What the app may do beyond showing itself. A person reviews it before the app is installed.',
     z.optional(
@@ -333,6 +341,7 @@ export const appManifest = z.strictObject({
         storageMB: about(
           'The most that the app and its plugins store, in MB. Absent is no storage for the page.',
           z.optional(z.int().check(z.positive(), z.maximum(maximumAppLimits.storageMB))),
+          { example: 16 },
         ),
         models: about('True where the app may see which models are connected.', z.optional(z.boolean())),
         results: about(
@@ -356,11 +365,12 @@ const pluginFunction = z.strictObject({
 export const pluginManifest = z.strictObject({
   $schema: schemaReference,
   version: formatVersion,
-  id: about('The id of the plugin, which is the name of its folder.', id.check()),
+  id: about('The id of the plugin, which is the name of its folder.', id.check(), { example: 'my-plugin' }),
   description: about('What the plugin does, for people.', z.optional(z.string().check(z.maxLength(4000)))),
   entry: about(
     'The module that exports the functions, a file of this folder.',
     z.string().check(z.regex(modulePattern)),
+    { example: 'index.js' },
   ),
   permissions: about(
     'What the plugin may reach. A person reviews it before the app is installed.',

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FrameLocator } from 'playwright-core';
@@ -329,7 +338,7 @@ describe('apps', () => {
       await window.screenshot('apps-board');
     });
 
-    it('[NEWAPP-05] begin with New App, which opens, can be undone, and leads to its review', async () => {
+    it('[NEWAPP-05] [MAN-15] begin with New App, which opens, can be undone, and leads to its review', async () => {
       const { window, folder: project } = used();
       const own = join(project, 'apps', 'greeter');
       const begin = async (): Promise<void> => {
@@ -356,6 +365,20 @@ describe('apps', () => {
 
       await window.host('closeAll');
       await begin();
+      const manifest = join(own, 'app.json');
+      const written = readFileSync(manifest, 'utf8');
+      await window.until('what it asks for', async () =>
+        (await window.host('lenses', { path: manifest })).includes('Asks for: Store up to 1 MB'),
+      );
+      writeFileSync(manifest, written.replace('0.1.0', '0.1'));
+      await window.until('the mistake to be named', async () =>
+        (await window.host('diagnostics', { path: manifest })).some(({ message }) =>
+          message.includes('“0.1” is not a version of an app'),
+        ),
+      );
+      assert.ok(await window.host('fix', { path: manifest, title: 'Change to “0.1.0”' }));
+      assert.equal(readFileSync(manifest, 'utf8'), written);
+
       await apps.notice(/Greeter is written to/, 'Install App');
       await apps.review('Install Greeter 0.1.0');
       await window.screenshot('apps-new-review');

@@ -72,4 +72,19 @@ export const manifestsRequirements: readonly Requirement[] = [
     text: 'A manifest has a language of its own: each problem is reported once, and colours and brackets are those of JSON.',
     source: 'docs/formats.md',
   },
+  {
+    id: 'MAN-15',
+    text: 'What would keep an app from being installed is named while its manifests are written, and mended where that is plain.',
+    source: 'docs/app-authors.md',
+  },
+  {
+    id: 'MAN-16',
+    text: 'Completion, hover and the line above the permissions of app.json and plugin.json come from the format itself.',
+    source: 'docs/app-authors.md',
+  },
+  {
+    id: 'MAN-17',
+    text: 'An app.json or plugin.json of another program is left alone.',
+    source: 'docs/app-authors.md',
+  },
 ];

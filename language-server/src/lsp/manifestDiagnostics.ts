@@ -31,7 +31,7 @@ export class ManifestDiagnostics {
   /** Publishes the problems of those open manifests that no project has. */
   publishLoose(paths: Iterable<string>): void {
     for (const path of paths) {
-      const text = this.#isLoose(path) ? this.#workspace.documents.get(path)?.getText() : undefined;
+      const text = this.#isLoose(path) ? this.#workspace.textOf(path) : undefined;
       const { problems, lines } = text === undefined ? nothing : looseProblems(path, text);
       const found = problems.map((each) => toDiagnostic(each, lines, () => undefined));
       this.#publisher.publish(path, found.length > 0 ? new Map([[path, found]]) : new Map());

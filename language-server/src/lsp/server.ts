@@ -51,13 +51,17 @@ export function startServer({ connection, createServices }: ServerOptions): { di
   let badMessages = 0;
   const log = (text: string) => connection.console.warn(text);
 
-  const checkEdits = new Debounce(() => diagnostics.publishLoose(workspace.flush()), editDelayMs);
+  const checkEdits = new Debounce(() => {
+    diagnostics.publishLoose(workspace.flush());
+    watch();
+  }, editDelayMs);
   const refreshLenses = new Debounce(() => {
     if (!client?.codeLens?.refreshSupport || workspace.documents.size === 0) return;
     connection.sendRequest(CodeLensRefreshRequest.type).catch(() => undefined);
   }, lensDelayMs);
   const watch = () => {
-    if (client?.didChangeWatchedFiles?.dynamicRegistration) watchers.update(workspace.edited.list());
+    if (client?.didChangeWatchedFiles?.dynamicRegistration)
+      watchers.update(workspace.edited.list(), workspace.appFolders);
   };
   const notify: Notify = (method, params) => {
     void connection.sendNotification(method, params);

@@ -13,8 +13,11 @@ function folderGlob(pattern: string): string {
   return `${pattern.replace(/^\.\//, '').replace(/\/?\*?\/?$/, '')}/**`.replace(/^\//, '');
 }
 
-/** What to watch: every manifest, and in the folders of cards what is made and removed. */
-export function watchersFor(projects: readonly LoadedProject[]): FileSystemWatcher[] {
+/** What to watch: every manifest, and in the folders of cards and of open apps what is made and removed. */
+export function watchersFor(
+  projects: readonly LoadedProject[],
+  appFolders: readonly string[] = [],
+): FileSystemWatcher[] {
   const manifests = ['**/sallyport.json', '**/_card.json'].map((globPattern) => ({ globPattern }));
   const folders = projects.flatMap(({ root, manifest }) =>
     [...new Set((manifest?.cards ?? []).map(folderGlob))].sort().map((pattern) => ({
@@ -22,7 +25,11 @@ export function watchersFor(projects: readonly LoadedProject[]): FileSystemWatch
       kind: WatchKind.Create | WatchKind.Delete,
     })),
   );
-  return [...manifests, ...folders];
+  const apps = appFolders.map((folder) => ({
+    globPattern: { baseUri: uriOf(folder), pattern: '**' },
+    kind: WatchKind.Create | WatchKind.Delete,
+  }));
+  return [...manifests, ...folders, ...apps];
 }
 
 /** Keeps the editor's watchers in step with the projects: they are registered anew where the folders of cards change. */
@@ -35,8 +42,8 @@ export class Watchers {
     this.#connection = connection;
   }
 
-  update(projects: readonly LoadedProject[]): void {
-    const watchers = watchersFor(projects);
+  update(projects: readonly LoadedProject[], appFolders: readonly string[]): void {
+    const watchers = watchersFor(projects, appFolders);
     const key = JSON.stringify(watchers);
     if (key === this.#registered) return;
     this.#registered = key;

@@ -2,10 +2,13 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { limits } from '../../../protocol/src/limits.ts';
+import { looksLikeAppManifest } from '../../../protocol/src/manifestLanguage.ts';
 import { findProjects } from '../project/findProjects.ts';
 import { projectFile } from '../project/findCards.ts';
 import { ProjectIndex } from '../project/projectIndex.ts';
+import { isListedApp } from '../manifests/appFolder.ts';
 import { manifestContext, manifestKind, type ManifestContext } from '../manifests/manifestContext.ts';
+import type { ManifestKind } from '../manifests/schema.ts';
 import { pathOf } from './uris.ts';
 
 /**
@@ -41,6 +44,28 @@ export class Workspace {
     return this.#open;
   }
 
+  /** What kind of manifest an open document is. A file of another program that has the name of an app's is none. */
+  kindOf(path: string): ManifestKind | undefined {
+    const kind = manifestKind(path);
+    if (kind !== 'app' && kind !== 'plugin') return kind;
+    const text = this.#open.get(path)?.getText() ?? '';
+    if (looksLikeAppManifest(kind, text)) return kind;
+    return isListedApp(kind, path, this.edited.stateOf(path)?.loaded) ? kind : undefined;
+  }
+
+  /** The text of an open manifest. */
+  textOf(path: string): string | undefined {
+    return this.kindOf(path) === undefined ? undefined : this.#open.get(path)?.getText();
+  }
+
+  /** The folders of the apps and plugins whose manifests are open. */
+  get appFolders(): string[] {
+    return [...this.#open.keys()]
+      .filter((path) => isAppKind(this.kindOf(path)))
+      .map((path) => dirname(path))
+      .sort();
+  }
+
   /** An editor of a manifest was opened or its text changed. Nothing is read or checked before `flush`. */
   setDocument(document: TextDocument): string | undefined {
     const path = pathOf(document.uri);
@@ -62,7 +87,7 @@ export class Workspace {
   flush(): string[] {
     const paths = [...this.#dirty];
     this.#dirty.clear();
-    for (const path of paths) this.edited.textChanged(path);
+    for (const path of paths) if (!isAppKind(manifestKind(path))) this.edited.textChanged(path);
     return paths;
   }
 
@@ -77,7 +102,7 @@ export class Workspace {
   contextOf(uri: string): ManifestContext | undefined {
     const path = pathOf(uri);
     const document = path === undefined ? undefined : this.#open.get(path);
-    if (path === undefined || !document) return undefined;
+    if (path === undefined || !document || this.kindOf(path) === undefined) return undefined;
     // A text over the limit is one diagnostic and nothing else.
     if (document.getText().length > limits.manifestBytes) return undefined;
     this.flush();
@@ -93,4 +118,9 @@ export class Workspace {
       if (existsSync(join(folder, projectFile))) return this.addProject(folder);
     }
   }
+}
+
+/** The manifests that no project holds: nothing of a project is read anew for them. */
+function isAppKind(kind: ManifestKind | undefined): boolean {
+  return kind === 'app' || kind === 'plugin';
 }

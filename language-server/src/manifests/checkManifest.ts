@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import type { Node } from 'jsonc-parser';
 import {
+  appManifest,
   cardManifest,
+  pluginManifest,
   projectManifest,
   type CardManifest,
   type ProjectManifest,
@@ -9,6 +11,7 @@ import {
 import type { ProblemCode } from '../messages.ts';
 import type { Problem } from '../project/model.ts';
 import { cardFacts, type CardFacts } from './cardFacts.ts';
+import { checkApp, checkPlugin } from './checkApp.ts';
 import { checkCard } from './checkCard.ts';
 import { checkProject, type ProjectFacts } from './checkProject.ts';
 import { checkShape } from './checkShape.ts';
@@ -46,6 +49,30 @@ export function checkProjectText(text: string): CheckedProject {
   });
   return { manifest, problems, lines, facts };
 }
+
+/**
+ * An open `app.json` or `plugin.json`, with what is there around it. What any editor's JSON support says of such a file
+ * is left to it.
+ */
+export function checkAppText(
+  kind: 'app' | 'plugin',
+  text: string,
+  path: string,
+): Pick<CheckedText<unknown>, 'problems' | 'lines'> {
+  const { problems, lines } =
+    kind === 'app'
+      ? check(text, kind, appManifest, (root, report) => checkApp(text, root, path, report))
+      : check(text, kind, pluginManifest, (root, report) => checkPlugin(text, root, path, report));
+  return { problems: problems.filter(({ code }) => !jsonCodes.has(code)), lines };
+}
+
+const jsonCodes: ReadonlySet<string> = new Set<ProblemCode>([
+  'empty',
+  'syntax',
+  'missing-comma',
+  'comment',
+  'trailing-comma',
+]);
 
 const brokenCodes: ReadonlySet<string> = new Set<ProblemCode>([
   'syntax',

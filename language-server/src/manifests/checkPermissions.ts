@@ -1,10 +1,10 @@
 import type { Node } from 'jsonc-parser';
 import { covers } from '../../../protocol/src/permissions.ts';
 import { isFramingHeader, mostDescriptors } from '../../../protocol/src/vaultUse.ts';
-import { removeFix } from './edits.ts';
 import { checkHost } from './hosts.ts';
 import { at, itemsOf, spanOf, textOf } from './nodes.ts';
 import { problem, type Report } from './problem.ts';
+import { reportRepeated } from './repeated.ts';
 
 /** The rules of a card's `permissions` beyond their shape. */
 export function checkPermissions(text: string, permissions: Node, report: Report): void {
@@ -86,18 +86,6 @@ function checkFolder(node: Node | undefined, report: Report): void {
 /** The roots of everything: the disk, the system's own folders, all homes, the home, a folder of keys. */
 const broadFolders =
   /^((\/|~|[A-Za-z]:)[\\/]*|\/+(home|Users|root|etc|var|usr|proc|sys|dev|run|tmp|private|Volumes|mnt|media)\/*|\/+(home|Users)\/+[^/]+\/*|(~|\/+(home|Users)\/+[^/]+|\/+root)\/+\.(ssh|gnupg|aws|azure|kube|docker|config)(\/.*)?)$/;
-
-/** The same value twice changes nothing. */
-function reportRepeated(text: string, items: readonly Node[], report: Report): void {
-  const seen = new Set<string>();
-  for (const item of items) {
-    const value = textOf(item);
-    if (value === undefined) continue;
-    if (seen.has(value))
-      report(problem('listed-twice', spanOf(item), [value], removeFix(text, spanOf(item), 'this one')));
-    seen.add(value);
-  }
-}
 
 /** Two things under one name: which of them a card would get is nobody's guess. */
 function reportSameName(

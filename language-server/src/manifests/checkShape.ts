@@ -28,6 +28,7 @@ export function checkShape(text: string, node: Node, schema: Schema, report: Rep
     case 'number':
       return checkNumber(node, option, report);
     case 'boolean':
+    case 'null':
     case undefined:
       return undefined;
   }

@@ -1,7 +1,8 @@
 import type { CodeLens } from 'vscode-languageserver';
 import type { CardStatus } from '../../../protocol/src/engine.ts';
-import { permissionSentence, permissionsOfCard } from '../../../protocol/src/permissions.ts';
+import { permissionSentence } from '../../../protocol/src/permissions.ts';
 import { lensTitles } from '../messages.ts';
+import { askedPermissions } from './askedPermissions.ts';
 import type { ManifestContext } from './manifestContext.ts';
 import { membersOf, spanOf } from './nodes.ts';
 import { rangeOf } from './positions.ts';
@@ -13,8 +14,12 @@ export interface CardRecord {
   readonly waiting: number;
 }
 
-/** Above a card: run it, how its last run ended, what it may reach. Above a project: run it, open its canvas. */
+/**
+ * Above a card: run it, how its last run ended, what it may reach. Above a project: run it, open its canvas. At an app or
+ * a plugin: what people will be asked to accept.
+ */
 export function codeLenses(context: ManifestContext, record: CardRecord | undefined): CodeLens[] {
+  if (context.kind === 'app' || context.kind === 'plugin') return askingLens(context);
   const root = context.project?.root;
   if (root === undefined) return [];
   const top = rangeOf(context.lines, { start: 0, end: 0 });
@@ -45,6 +50,18 @@ export function codeLenses(context: ManifestContext, record: CardRecord | undefi
   ];
 }
 
+function askingLens(context: ManifestContext): CodeLens[] {
+  const asked = askedPermissions(context);
+  if (!asked) return [];
+  const title = asked.length === 0 ? lensTitles.closed() : lensTitles.asks(asked.map(permissionSentence));
+  return [{ range: permissionsRange(context), command: { title, command: '' } }];
+}
+
+function permissionsRange({ lines, parsed }: ManifestContext) {
+  const key = membersOf(parsed.root).find((member) => member.key === 'permissions')?.keyNode;
+  return rangeOf(lines, key ? spanOf(key) : { start: 0, end: 0 });
+}
+
 /** Beside the key `permissions` where there is one: every permission is shown where it is asked for. */
 function permissionLens(
   context: ManifestContext,
@@ -52,12 +69,8 @@ function permissionLens(
   lens: (title: string, command: string, target: object) => CodeLens,
 ): CodeLens {
   const card = context.card?.id;
-  const asked = context.card?.manifest ? permissionsOfCard(context.card.manifest) : [];
+  const asked = askedPermissions(context) ?? [];
   if (asked.length === 0) return lens(lensTitles.closed(), '', { card });
   const title = lensTitles.permissions(asked.map(permissionSentence), record?.waiting ?? asked.length);
-  const key = membersOf(context.parsed.root).find((member) => member.key === 'permissions')?.keyNode;
-  return {
-    ...lens(title, 'sallyport.reviewPermissions', { card }),
-    ...(key ? { range: rangeOf(context.lines, spanOf(key)) } : {}),
-  };
+  return { ...lens(title, 'sallyport.reviewPermissions', { card }), range: permissionsRange(context) };
 }

@@ -89,7 +89,7 @@ function schemaValues(schema: Schema | undefined): KnownValue[] {
     (schema.const !== undefined ? [schema.const] : schema.type === 'boolean' ? [true, false] : []);
   const own = values.map((value) => ({
     json: JSON.stringify(value),
-    documentation: valueTexts[String(value)],
+    documentation: (schema.meanings ?? valueTexts)[String(value)],
   }));
   return [...own, ...(schema.anyOf ?? []).flatMap(schemaValues)];
 }

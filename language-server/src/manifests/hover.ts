@@ -1,8 +1,10 @@
 import { findNodeAtOffset, getNodePath, type Node } from 'jsonc-parser';
 import type { Hover } from 'vscode-languageserver';
 import { defaultCardLimits } from '../../../protocol/src/limits.ts';
-import { permissionSentence, permissionsOfCard, type Permission } from '../../../protocol/src/permissions.ts';
+import { permissionSentence, type Permission } from '../../../protocol/src/permissions.ts';
+import { isLocalHost } from '../apps/localHost.ts';
 import { hoverTexts, plain, valueTexts } from '../messages.ts';
+import { askedPermissions } from './askedPermissions.ts';
 import type { ManifestContext } from './manifestContext.ts';
 import { spanOf, textOf, valueOf } from './nodes.ts';
 import { rangeOf } from './positions.ts';
@@ -31,7 +33,7 @@ type Path = readonly (string | number)[];
 
 function schemaWords(context: ManifestContext, node: Node, path: Path, isKey: boolean): string[] {
   const schema = schemaAt(schemas[context.kind], context.parsed.root, path);
-  const value = isKey ? undefined : valueTexts[String(valueOf(node))];
+  const value = isKey ? undefined : (schema?.meanings ?? valueTexts)[String(valueOf(node))];
   const limit = path[0] === 'limits' && isKey ? limitDefaults.get(String(path[1])) : undefined;
   return [
     ...(schema?.description === undefined ? [] : [schema.description]),
@@ -61,13 +63,22 @@ const permissionNames: ReadonlyMap<string, Permission['name']> = new Map([
   ['environmentSources', 'environmentSource'],
   ['executionService', 'execution'],
   ['vault', 'vaultItem'],
+  ['generate', 'generate'],
+  ['storage', 'storage'],
+  ['storageMB', 'storage'],
+  ['models', 'models'],
+  ['results', 'results'],
 ]);
 
 /** The sentences of the review, so that the person who writes a permission reads what others will be asked. */
-function permissionWords({ card }: ManifestContext, path: Path): string[] {
-  if (path[0] !== 'permissions' || !card?.manifest) return [];
+function permissionWords(context: ManifestContext, path: Path): string[] {
+  if (path[0] !== 'permissions') return [];
   const name = permissionNames.get(String(path[1]));
-  return permissionsOfCard(card.manifest)
+  return (askedPermissions(context) ?? [])
     .filter((permission) => path.length === 1 || permission.name === name)
-    .map((permission) => `- ${plain(permissionSentence(permission))}`);
+    .map((permission) => {
+      const isLocal =
+        context.kind === 'plugin' && permission.name === 'network' && isLocalHost(permission.host);
+      return `- ${plain(permissionSentence(permission))}${isLocal ? ` (${hoverTexts.local()})` : ''}`;
+    });
 }

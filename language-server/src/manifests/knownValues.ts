@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { canWire, portTypes, type PortType } from '../../../protocol/src/manifests.ts';
+import { basename, dirname } from 'node:path';
+import type { AppManifestKind } from '../../../protocol/src/manifestLanguage.ts';
+import { canWire, idPattern, portTypes, type PortType } from '../../../protocol/src/manifests.ts';
 import { cardFile } from '../project/findCards.ts';
 import type { LoadedProject } from '../project/model.ts';
+import { filesWith, pluginFolders } from './appFolder.ts';
 import type { ManifestContext } from './manifestContext.ts';
 import { at, itemsOf, membersOf, textOf } from './nodes.ts';
 
@@ -16,6 +18,7 @@ export interface KnownValue {
 
 /** What the project knows to fit at a path: outputs for a wire, own outputs for the view, files for the entry. */
 export function knownValues(context: ManifestContext, path: readonly (string | number)[]): KnownValue[] {
+  if (context.kind === 'app' || context.kind === 'plugin') return appValues(context, context.kind, path);
   if (context.kind !== 'card') return [];
   const { root } = context.parsed;
   const [first, second, third] = path;
@@ -34,6 +37,25 @@ export function knownValues(context: ManifestContext, path: readonly (string | n
     return Object.keys(context.project?.manifest?.environmentSources ?? {}).map((id) => named(id));
   }
   return [];
+}
+
+/** The page or module, the name of the folder as the id, and plugins that are there and not listed. */
+function appValues(
+  { parsed, path: manifestPath }: ManifestContext,
+  kind: AppManifestKind,
+  path: readonly (string | number)[],
+): KnownValue[] {
+  const folder = dirname(manifestPath);
+  const [first] = path;
+  if (first === 'entry')
+    return filesWith(folder, kind === 'app' ? ['.html'] : ['.js', '.mjs']).map((name) => named(name));
+  if (first === 'id' && idPattern.test(basename(folder))) return [named(basename(folder))];
+  if (kind !== 'app' || first !== 'plugins') return [];
+  const listed = itemsOf(at(parsed.root, 'plugins')).map(textOf);
+  const written = typeof path[1] === 'number' ? listed[path[1]] : undefined;
+  return pluginFolders(folder)
+    .filter((id) => id === written || !listed.includes(id))
+    .map((id) => named(id));
 }
 
 function named(value: string, detail?: string): KnownValue {

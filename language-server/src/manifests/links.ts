@@ -1,10 +1,10 @@
-import { findNodeAtOffset, getNodePath } from 'jsonc-parser';
+import { findNodeAtOffset, getNodePath, type Node } from 'jsonc-parser';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DocumentLink, Location } from 'vscode-languageserver';
 import { insideParts, pathKind } from './paths.ts';
 import type { ManifestContext } from './manifestContext.ts';
-import { at, spanOf, textOf } from './nodes.ts';
+import { at, itemsOf, spanOf, textOf } from './nodes.ts';
 import { rangeOf } from './positions.ts';
 
 /** Where a wire comes from: the output in the other card's manifest. For the view, the own output. */
@@ -32,15 +32,28 @@ function outputOf(
   return { uri: pathToFileURL(card.manifestPath).href, range: rangeOf(lines, span) };
 }
 
-/** The entry file as a link, where there is one. */
+/** The entry file as a link, and the manifests of an app's plugins, where they are there. */
 export function documentLinks(context: ManifestContext): DocumentLink[] {
-  const entry = context.kind === 'card' ? at(context.parsed.root, 'entry') : undefined;
-  const path = textOf(entry);
-  const parts = path === undefined ? undefined : insideParts(path);
-  if (!entry || !parts) return [];
+  if (context.kind === 'project') return [];
+  const { root } = context.parsed;
+  const plugins = context.kind === 'app' ? itemsOf(at(root, 'plugins')) : [];
+  return [
+    ...linkTo(context, at(root, 'entry'), (path) => path),
+    ...plugins.flatMap((item) => linkTo(context, item, (id) => `plugins/${id}/plugin.json`)),
+  ];
+}
+
+function linkTo(
+  context: ManifestContext,
+  node: Node | undefined,
+  pathOf: (text: string) => string,
+): DocumentLink[] {
+  const text = textOf(node);
+  const parts = text === undefined ? undefined : insideParts(pathOf(text));
+  if (!node || !parts) return [];
   const file = join(dirname(context.path), ...parts);
   if (pathKind(file) !== 'file') return [];
-  const { start, end } = spanOf(entry);
+  const { start, end } = spanOf(node);
   return [
     { range: rangeOf(context.lines, { start: start + 1, end: end - 1 }), target: pathToFileURL(file).href },
   ];

@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import { appManifestNames } from '../../../protocol/src/manifestLanguage.ts';
 import { cardFile, projectFile } from '../project/findCards.ts';
 import type { LoadedCard, LoadedProject } from '../project/model.ts';
 import type { ProjectState } from '../project/projectState.ts';
@@ -19,10 +20,17 @@ export interface ManifestContext {
   readonly card: LoadedCard | undefined;
 }
 
+/** By its name alone: a file of another program may be called `app.json` or `plugin.json` (`Workspace.kindOf`). */
 export function manifestKind(path: string): ManifestKind | undefined {
   const name = basename(path);
-  return name === projectFile ? 'project' : name === cardFile ? 'card' : undefined;
+  return Object.hasOwn(kinds, name) ? kinds[name] : undefined;
 }
+
+const kinds: Readonly<Record<string, ManifestKind>> = {
+  [projectFile]: 'project',
+  [cardFile]: 'card',
+  ...appManifestNames,
+};
 
 export function manifestContext(
   path: string,

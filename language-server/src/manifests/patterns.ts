@@ -1,9 +1,13 @@
 import type { Node } from 'jsonc-parser';
 import {
+  appVersionPattern,
   environmentNamePattern,
   executionServicePattern,
+  functionNamePattern,
   hostPattern,
   idPattern,
+  modulePattern,
+  pagePattern,
   wirePattern,
 } from '../../../protocol/src/manifests.ts';
 import { replaceFix } from './edits.ts';
@@ -39,6 +43,14 @@ export function checkPattern(node: Node, value: string, pattern: string, report:
     }
     case executionServicePattern.source:
       return report(problem('bad-service', at, [value]));
+    case pagePattern.source:
+      return report(problem('bad-page', at, [value]));
+    case modulePattern.source:
+      return report(problem('bad-module', at, [value]));
+    case functionNamePattern.source:
+      return report(problem('bad-function-name', at, [value], fixWith(toFunctionName(value))));
+    case appVersionPattern.source:
+      return report(problem('bad-app-version', at, [value], fixWith(toVersion(value))));
     default:
       return report(problem('does-not-fit', at, [pattern]));
   }
@@ -60,4 +72,22 @@ export function toId(name: string): string | undefined {
     .replace(/^[^a-z]+|-+$/g, '')
     .slice(0, 64);
   return idPattern.test(mended) ? mended : undefined;
+}
+
+/** `search-notes` gives `searchNotes`; undefined where no letter is left. */
+function toFunctionName(name: string): string | undefined {
+  const [first = '', ...rest] = name.split(/[^A-Za-z0-9]+/).filter(Boolean);
+  const mended = [
+    first.charAt(0).toLowerCase() + first.slice(1),
+    ...rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)),
+  ].join('');
+  return functionNamePattern.test(mended) ? mended : undefined;
+}
+
+/** `v1.2` gives `1.2.0`. */
+function toVersion(text: string): string | undefined {
+  const numbers = /^\s*v?([0-9]+)(\.[0-9]+)?(\.[0-9]+)?\s*$/.exec(text);
+  if (!numbers) return undefined;
+  const mended = `${numbers[1]}${numbers[2] ?? '.0'}${numbers[3] ?? '.0'}`;
+  return appVersionPattern.test(mended) ? mended : undefined;
 }

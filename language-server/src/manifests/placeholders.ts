@@ -15,6 +15,8 @@ const byKey: Readonly<Record<string, string>> = {
 
 /** JSON text for a key that a person is about to fill in: the only value, the usual one, or an empty one. */
 export function placeholder(key: string, schema: Schema | undefined): string {
+  const [example] = schema?.examples ?? [];
+  if (example !== undefined) return JSON.stringify(example);
   const usual = byKey[key];
   if (usual !== undefined && Object.hasOwn(byKey, key)) return usual;
   if (schema?.const !== undefined) return JSON.stringify(schema.const);

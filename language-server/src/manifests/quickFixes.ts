@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CodeActionKind, type CodeAction, type Diagnostic } from 'vscode-languageserver';
-import { fixTitles } from '../messages.ts';
+import { fixTitles, type ProblemCode } from '../messages.ts';
 import type { Problem } from '../project/model.ts';
 import { insideParts } from './paths.ts';
 import { rangeOf } from './positions.ts';
@@ -40,7 +40,7 @@ function textFix(file: FixableFile, problem: Problem): CodeAction[] {
 }
 
 function createEntry(file: FixableFile, problem: Problem): CodeAction[] {
-  if (problem.code !== 'missing-entry' || !file.canCreateFiles) return [];
+  if (!missingCodes.has(problem.code) || !file.canCreateFiles) return [];
   const path: unknown = JSON.parse(file.text.slice(problem.start, problem.end));
   const parts = typeof path === 'string' ? insideParts(path) : undefined;
   if (!parts) return [];
@@ -54,3 +54,6 @@ function createEntry(file: FixableFile, problem: Problem): CodeAction[] {
     },
   ];
 }
+
+/** Problems at the path of a file that is not there. */
+const missingCodes: ReadonlySet<string> = new Set<ProblemCode>(['missing-entry', 'missing-file']);

@@ -1,11 +1,16 @@
 import * as z from 'zod/mini';
 import type { Node } from 'jsonc-parser';
-import { cardManifest, projectManifest } from '../../../protocol/src/manifests.ts';
+import {
+  appManifest,
+  cardManifest,
+  pluginManifest,
+  projectManifest,
+} from '../../../protocol/src/manifests.ts';
 import { at, membersOf, valueOf } from './nodes.ts';
 
 /** The part of JSON Schema (draft 2020-12) that the manifests' schemas come out as. */
 export interface Schema {
-  readonly type?: 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | undefined;
+  readonly type?: 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null' | undefined;
   readonly description?: string | undefined;
   readonly properties?: Readonly<Record<string, Schema>> | undefined;
   readonly required?: readonly string[] | undefined;
@@ -25,15 +30,53 @@ export interface Schema {
   readonly minimum?: number | undefined;
   readonly exclusiveMinimum?: number | undefined;
   readonly maximum?: number | undefined;
+  /** A usual value (protocol/src/about.ts). */
+  readonly examples?: readonly (string | number)[] | undefined;
+  /** What the values of `enum` mean (protocol/src/about.ts). */
+  readonly meanings?: Readonly<Record<string, string>> | undefined;
 }
 
-export type ManifestKind = 'project' | 'card';
+export type ManifestKind = 'project' | 'card' | 'app' | 'plugin';
 
-/** The schemas of both manifests, derived once from protocol/src/manifests.ts. */
+/** The schemas of the manifests, each derived once from protocol/src/manifests.ts when it is first needed. */
 export const schemas: Readonly<Record<ManifestKind, Schema>> = {
-  project: z.toJSONSchema(projectManifest, { io: 'input' }) as Schema,
-  card: z.toJSONSchema(cardManifest, { io: 'input' }) as Schema,
+  get project() {
+    return (derived.project ??= z.toJSONSchema(projectManifest, { io: 'input' }) as Schema);
+  },
+  get card() {
+    return (derived.card ??= z.toJSONSchema(cardManifest, { io: 'input' }) as Schema);
+  },
+  get app() {
+    return (derived.app ??= z.toJSONSchema(appManifest, { io: 'input' }) as Schema);
+  },
+  get plugin() {
+    // The schemas of functions are parsed in two steps, of which the second one knows the keywords.
+    return (derived.plugin ??= withoutReferences(z.toJSONSchema(pluginManifest, { io: 'output' })));
+  },
 };
+
+const derived: Partial<Record<ManifestKind, Schema>> = {};
+
+/** Puts what `$ref` names in its place: a schema that holds itself becomes a circle, and a text's depth is its bound. */
+function withoutReferences(root: object): Schema {
+  const { $defs = {} } = root as { $defs?: Readonly<Record<string, object>> };
+  const seen = new Set<object>();
+  const resolve = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref, ...own } = value as { $ref?: string };
+    const target = $ref === undefined ? undefined : $defs[$ref.replace('#/$defs/', '')];
+    if (target) {
+      resolve(target);
+      return Object.keys(own).length === 0 ? target : { ...target, ...own };
+    }
+    if (seen.has(value)) return value;
+    seen.add(value);
+    const members = value as Record<string, unknown>;
+    for (const key of Object.keys(members)) members[key] = resolve(members[key]);
+    return value;
+  };
+  return resolve(root) as Schema;
+}
 
 /** The alternatives of a union, or the schema itself. */
 export function optionsOf(schema: Schema): readonly Schema[] {

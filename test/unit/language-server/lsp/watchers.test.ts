@@ -33,4 +33,10 @@ describe('watchersFor', () => {
       );
     });
   }
+
+  it('watches what is made and removed beside the manifest of an open app', () => {
+    assert.deepEqual(watchersFor([], ['/home/a/notes']).slice(2), [
+      { globPattern: { baseUri: 'file:///home/a/notes', pattern: '**' }, kind: 5 },
+    ]);
+  });
 });

@@ -6,16 +6,20 @@ import { schemas, type Schema } from '../../../../language-server/src/manifests/
 
 const repository = resolve(import.meta.dirname, '../../../..');
 
-/** Every schema below one, with the way to it. */
-function below(schema: Schema, path = ''): (readonly [string, Schema])[] {
+/** Every schema below one, with the way to it; one that holds itself is entered once. */
+function below(schema: Schema, path = '', above: readonly Schema[] = []): (readonly [string, Schema])[] {
+  if (above.some(({ properties }) => properties && properties === schema.properties)) return [];
+  const inside = [...above, schema];
   const members = Object.entries(schema.properties ?? {}).flatMap(([key, each]) =>
-    below(each, `${path}/${key}`),
+    below(each, `${path}/${key}`, inside),
   );
   const record =
-    typeof schema.additionalProperties === 'object' ? below(schema.additionalProperties, `${path}/*`) : [];
-  const items = schema.items ? below(schema.items, `${path}[]`) : [];
+    typeof schema.additionalProperties === 'object'
+      ? below(schema.additionalProperties, `${path}/*`, inside)
+      : [];
+  const items = schema.items ? below(schema.items, `${path}[]`, inside) : [];
   const options = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((each) =>
-    below(each, `${path}|`),
+    below(each, `${path}|`, inside),
   );
   return [[path, schema], ...members, ...record, ...items, ...options];
 }
@@ -29,7 +33,7 @@ describe('the schemas', () => {
     assert.equal(status, 0, stderr);
   });
 
-  for (const kind of ['project', 'card'] as const) {
+  for (const kind of ['project', 'card', 'app', 'plugin'] as const) {
     it(`describe every key of a ${kind} in a sentence`, () => {
       const keys = below(schemas[kind]).filter(([path]) => /\/[a-zA-Z$]+$/.test(path));
       assert.ok(keys.length > 5);
