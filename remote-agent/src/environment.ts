@@ -49,6 +49,21 @@ export function handedOnEnvironment(
   );
 }
 
+/** Says of a real path whether Node may read certificates from it (node(1), SSL_CERT_FILE of OpenSSL). */
+export function readTrustPaths(
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): (path: string) => boolean {
+  const named = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'].flatMap((name) => {
+    try {
+      return variables[name] ? [realpathSync(variables[name])] : [];
+    } catch {
+      return [];
+    }
+  });
+  const all = [...named, '/etc/ssl', '/etc/pki', '/usr/share/ca-certificates', '/usr/lib/ssl'];
+  return (path) => all.some((each) => path === each || path.startsWith(`${each}/`));
+}
+
 /** What a task of a batch system is told about itself (sbatch(1), OUTPUT ENVIRONMENT VARIABLES). */
 export interface BatchTaskIdentity {
   readonly index: number;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { errorMessage } from '../../protocol/src/errors.ts';
 import { openCgroup } from './cgroup.ts';
 import { runBatchCommand } from './batch/batchCommand.ts';
-import { readEnvironment } from './environment.ts';
+import { readEnvironment, readTrustPaths } from './environment.ts';
 import { closeInheritedDescriptors } from './inheritedDescriptors.ts';
 import { probeHere } from './isolation/probeHere.ts';
 import { runGuest } from './guest/guestCommand.ts';
@@ -18,7 +18,7 @@ import { runWorkerCommand } from './worker/workerCommand.ts';
  * that of a VM (`guest/`), with `worker` a host that several people share (`worker/`), with `batch` a cluster's end on its
  * login node and each task on a node (`batch/`).
  */
-closeInheritedDescriptors();
+closeInheritedDescriptors(readTrustPaths());
 
 const environment = readEnvironment();
 const report = (text: string) => void process.stderr.write(`sallyport runner: ${text}\n`);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, fstatSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,6 +15,7 @@ import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
 import { until } from '../../support/until.ts';
 
 describe('processes of this machine', () => {
+  const folder = useTemporaryFolder();
   before(function () {
     if (process.platform === 'linux') return;
     console.log('      needs /proc');
@@ -79,6 +80,39 @@ describe('processes of this machine', () => {
     assert.equal(before, '200\n');
     assert.ok(closed.includes(200));
     assert.equal(after, '');
+  });
+
+  it('[JOB-01] leave alone the certificates that Node is reading meanwhile', async () => {
+    const certificates = path.join(folder(), 'extra.pem');
+    execFileSync('mkfifo', [certificates]);
+    const at = (file: string) => new URL(`../../../remote-agent/src/${file}`, import.meta.url).href;
+    const program = `
+      import { closeInheritedDescriptors } from ${JSON.stringify(at('inheritedDescriptors.ts'))};
+      import { readTrustPaths } from ${JSON.stringify(at('environment.ts'))};
+      import { readdirSync, readlinkSync } from 'node:fs';
+      import 'node:tls';
+      const name = (descriptor) => { try { return readlinkSync('/proc/self/fd/' + descriptor); } catch { return ''; } };
+      const isOpen = () => readdirSync('/proc/self/fd').map(name).includes(process.env.NODE_EXTRA_CA_CERTS);
+      while (!isOpen()) await new Promise((resolve) => setTimeout(resolve, 5));
+      closeInheritedDescriptors(process.argv[1] === 'careful' ? readTrustPaths() : undefined);
+      process.stdout.write(String(isOpen()), () => process.kill(process.pid, 'SIGKILL'));
+    `;
+    // Held open, so that Node’s own thread gets neither bytes nor an end.
+    const writer = openSync(certificates, 'r+');
+    for (const [how, kept] of [
+      ['careful', 'true'],
+      ['careless', 'false'],
+    ] as const) {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', program, how], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+        env: { ...process.env, NODE_EXTRA_CA_CERTS: certificates },
+      });
+      let text = '';
+      child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      await once(child, 'close');
+      assert.equal(text, kept, how);
+    }
+    closeSync(writer);
   });
 
   it('[JOB-01] keep the descriptors of Node itself', () => {
