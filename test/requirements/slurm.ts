@@ -3,6 +3,7 @@ import type { Requirement } from '../requirements.ts';
 const works = 'docs/slurm.md, How it works';
 const ends = 'docs/slurm.md, How a card ends';
 const lost = 'docs/slurm.md, What can be lost';
+const values = 'docs/slurm.md, Vault values';
 const held = 'docs/slurm.md, What holds it';
 
 /** Cards on a cluster. */
@@ -45,7 +46,11 @@ export const slurmRequirements: readonly Requirement[] = [
   },
   { id: 'SLURM-09', text: 'What a card can’t reach from its node is told in words.', source: held },
   { id: 'SLURM-10', text: 'Alike cards that become ready together are one request.', source: works },
-  { id: 'SLURM-11', text: 'Folders of this computer and values of the vault are refused.', source: held },
+  {
+    id: 'SLURM-11',
+    text: 'Folders of this computer are refused. Values of the vault are nowhere but with the card and in its requests.',
+    source: held,
+  },
   {
     id: 'SLURM-12',
     text: 'What is forgotten leaves nothing of the job in the shared folder.',
@@ -65,5 +70,20 @@ export const slurmRequirements: readonly Requirement[] = [
     id: 'SLURM-15',
     text: 'A node without isolation, or with other interpreters, refuses cards.',
     source: held,
+  },
+  {
+    id: 'SLURM-16',
+    text: 'Vault values are given to a job that has started, under the grants and permissions of that moment, else the card is blocked with words.',
+    source: values,
+  },
+  {
+    id: 'SLURM-17',
+    text: 'A job waits for its vault values no longer than ten minutes: for a vault to be unlocked, for the next engine, or to be cancelled.',
+    source: values,
+  },
+  {
+    id: 'SLURM-18',
+    text: 'Values are sealed to no key but one that the job itself has told.',
+    source: values,
   },
 ];

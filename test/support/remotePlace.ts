@@ -35,9 +35,7 @@ export class RememberedJobs implements RemoteJobs {
   knows(jobId: string): boolean {
     return this.rows.has(jobId);
   }
-  awaited(): undefined {
-    return undefined;
-  }
+  awaited: RemoteJobs['awaited'] = () => undefined;
   adopt(jobId: string, result: JobResult | undefined, log: readonly { text: string }[]): void {
     const row = this.rows.get(jobId);
     if (row?.state !== 'sent') return;

@@ -6,10 +6,12 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ReleaseStarted } from '../../language-server/src/runners/places/valueRelease.ts';
 import { createSlurmTransport } from '../../language-server/src/runners/slurm/slurmTransport.ts';
 import { bundledRunner } from './bundledRunner.ts';
 import { openPlace, type RememberedJobs, type TestPlace } from './remotePlace.ts';
@@ -25,6 +27,16 @@ export interface SlurmRigOptions {
   readonly login?: Readonly<Record<string, string>>;
   /** Lines of sshd_config. */
   readonly host?: readonly string[];
+  /** Another authority, as PEM, that the runner on the node trusts. */
+  readonly trusts?: string;
+}
+
+/** Another engine at the cluster. */
+export interface RigPlace {
+  readonly jobs?: RememberedJobs;
+  readonly engine?: string;
+  readonly blobs?: string;
+  readonly release?: ReleaseStarted;
 }
 
 /** A cluster of one node whose login node is an sshd, both real and on loopback. */
@@ -34,12 +46,18 @@ export class SlurmRig {
   readonly host: SshHost;
   readonly #places: TestPlace[] = [];
 
-  constructor({ settings = [], login = {}, host = [] }: SlurmRigOptions = {}) {
+  constructor({ settings = [], login = {}, host = [], trusts }: SlurmRigOptions = {}) {
     this.cluster = new SlurmCluster({ folder: join(this.folder, 'cluster'), settings });
+    const authority = join(this.folder, 'authority.pem');
     const home = join(this.folder, 'login', 'home');
     const tools = join(this.folder, 'tools');
     mkdirSync(tools);
-    writeFileSync(join(tools, 'sbatch'), heldSbatch(this.held));
+    if (trusts !== undefined) {
+      writeFileSync(authority, trusts);
+      // An earlier Node reads the system's authorities alone.
+      symlinkSync(process.execPath, join(tools, 'node'));
+    }
+    writeFileSync(join(tools, 'sbatch'), heldSbatch(this.held, trusts === undefined ? undefined : authority));
     chmodSync(join(tools, 'sbatch'), 0o755);
     const variables = {
       HOME: home,
@@ -67,7 +85,7 @@ export class SlurmRig {
   }
 
   /** Another engine; with the jobs of an earlier one, the same home after its end. */
-  open(more: { jobs?: RememberedJobs; engine?: string } = {}): TestPlace {
+  open({ blobs, ...more }: RigPlace = {}): TestPlace {
     const parts = sshParts({
       folder: join(this.folder, 'here'),
       config: this.host.configBlock('lab'),
@@ -79,7 +97,7 @@ export class SlurmRig {
       sessions: parts.sessions,
       program: bundledRunner(),
     });
-    const place = openPlace(transport, join(this.folder, 'blobs'), more);
+    const place = openPlace(transport, blobs ?? join(this.folder, 'blobs'), more);
     this.#places.push(place);
     return place;
   }
@@ -113,9 +131,11 @@ export class SlurmRig {
   }
 }
 
-function heldSbatch(held: string): string {
+/** The real sbatch, which is silent while a file is there, and names an authority to the script on the node. */
+function heldSbatch(held: string, authority: string | undefined): string {
+  const script = authority === undefined ? 'cat' : `sed '1a export NODE_EXTRA_CA_CERTS=${authority}'`;
   return `#!/bin/sh
-said=$(/usr/bin/sbatch "$@")
+said=$(${script} | /usr/bin/sbatch "$@")
 code=$?
 while [ -e '${held}' ]; do sleep 0.05; done
 printf '%s\\n' "$said"

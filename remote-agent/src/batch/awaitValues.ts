@@ -3,7 +3,7 @@ import { UserError } from '../../../protocol/src/errors.ts';
 import type { AwaitedValues } from '../../../protocol/src/runner.ts';
 import type { ReleasedValue } from '../../../protocol/src/vault.ts';
 import { proveKey } from '../vault/keyProof.ts';
-import type { BatchFolder } from './batchFolder.ts';
+import type { BatchFolder, KeptValues } from './batchFolder.ts';
 
 export interface AwaitValuesOptions {
   readonly folder: BatchFolder;
@@ -27,36 +27,45 @@ const longestPollMs = 1000;
 export async function awaitValues(
   options: AwaitValuesOptions,
 ): Promise<readonly ReleasedValue[] | undefined> {
-  const { folder, jobId, awaits, publicKey, now, signal } = options;
+  const { folder, jobId, awaits, publicKey } = options;
   folder.writeKey(jobId, { publicKey, proof: proveKey(awaits.ticket, jobId, publicKey) });
   folder.writeProgress(jobId, 0, 'It has started and waits for its vault values');
-  const endAt = now() + awaits.waitSeconds * 1000;
-  for (let waitMs = firstPollMs; ; waitMs = Math.min(1.5 * waitMs, longestPollMs)) {
-    // A look at the folder, not at the file: a network file system remembers for long what was not there.
-    if (folder.runFiles().has(`${jobId}.values`)) {
-      const answer = folder.valuesOf(jobId);
-      if (answer?.publicKey === publicKey) {
-        folder.removeValues(jobId);
-        if (answer.kind === 'released') return answer.values;
-        throw new UserError('permission-needed', answer.detail, remedyOf(answer.remedy));
-      }
-    }
-    if (folder.keyOf(jobId)?.publicKey !== publicKey) return undefined;
-    if (now() >= endAt) break;
-    try {
-      await wait(waitMs, undefined, { signal });
-    } catch {
-      throw new UserError('cancelled', 'It was cancelled while it waited for its vault values');
-    }
+  let answer: KeptValues | 'another' | undefined;
+  try {
+    answer = await awaitAnswer(options);
+  } finally {
+    if (answer !== 'another') folder.removeValues(jobId);
   }
-  folder.removeValues(jobId);
+  if (answer === 'another') return undefined;
+  if (answer?.kind === 'released') return answer.values;
   throw new UserError(
     'permission-needed',
-    `Its vault values did not come within ${awaits.waitSeconds} seconds after it had started`,
-    { remedy: 'Values come from VS Code: keep it open and connected while the card waits in the queue.' },
+    answer?.detail ??
+      `Its vault values did not come within ${awaits.waitSeconds} seconds after it had started`,
+    { remedy: answer ? (answer.remedy ?? '') : keepOpen },
   );
 }
 
-function remedyOf(remedy: string | undefined): Readonly<Record<string, string>> {
-  return remedy === undefined ? {} : { remedy };
+/** Undefined where nobody has answered in time. */
+async function awaitAnswer({
+  folder,
+  jobId,
+  awaits,
+  publicKey,
+  now,
+  signal,
+}: AwaitValuesOptions): Promise<KeptValues | 'another' | undefined> {
+  const endAt = now() + awaits.waitSeconds * 1000;
+  for (let waitMs = firstPollMs; now() < endAt; waitMs = Math.min(1.5 * waitMs, longestPollMs)) {
+    // A look at the folder, not at the file: a network file system remembers for long what was not there.
+    const answer = folder.runFiles().has(`${jobId}.values`) ? folder.valuesOf(jobId) : undefined;
+    if (answer?.publicKey === publicKey) return answer;
+    if (folder.keyOf(jobId)?.publicKey !== publicKey) return 'another';
+    await wait(waitMs, undefined, { signal }).catch(() => {
+      throw new UserError('cancelled', 'It was cancelled while it waited for its vault values');
+    });
+  }
+  return undefined;
 }
+
+const keepOpen = 'Values come from VS Code: keep it open and connected while the card waits in the queue.';

@@ -132,7 +132,10 @@ async function runJobOnce(
         remedy: 'Run it again: they are copied again then.',
       });
     const ready = hello.isolation.kind === 'none' ? job : await withValues(options, job, runner);
-    if (!ready) return;
+    if (!ready) {
+      options.runner.onProblem('get vault values', new Error('another start of this job has told a key since'));
+      return;
+    }
     result = await runner.handlers['job/run'](ready, stop);
   } catch (error) {
     result = emptyResult(toRefusal(error));

@@ -47,6 +47,7 @@ export class ValueCourier {
     } catch (error) {
       // Told once: it is looked at again and again.
       if (!asked) onProblem('read the key of a job', error);
+      asked?.abort.abort();
       this.#asked.set(jobId, { publicKey: '', abort: new AbortController() });
     }
   }
