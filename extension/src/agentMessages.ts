@@ -49,6 +49,24 @@ export const brokerWords = {
       'The key of {0} was saved for another address and was dropped. Enter the key for this address with Manage Connections.',
       plain(name),
     ),
+  vaultLocked: (name: string): string =>
+    t('The key of {0} is a value of the vault, which is locked. Unlock it in the Vault view.', plain(name)),
+  noVaultGrant: (name: string): string =>
+    t(
+      'The connection {0} may not use the value of the vault that is its key: the grant was revoked or has ended, or the item was changed or removed. Choose the key again with Manage Connections.',
+      plain(name),
+    ),
+  vaultUnfit: (name: string): string =>
+    t(
+      'The value of the vault that is the key of {0} can’t be sent in a header, or is too short to be kept out of answers. Choose another one with Manage Connections.',
+      plain(name),
+    ),
+  vaultRefused: (name: string, code: string): string =>
+    t(
+      'The vault does not give the key of {0} ({1}). Look at it in the Vault view.',
+      plain(name),
+      plain(code),
+    ),
   keyRefused: (status: number): string =>
     t('The server refused the key (status {0}). Check that it is whole and still valid.', status),
   listStatus: (status: number): string =>
@@ -221,7 +239,8 @@ export const connectWords = {
     ),
     button: t('Use It for This Window'),
   }),
-  connectionDetail: (models: number, key: KeyState | 'not-needed' | 'gone'): string =>
+  fromVault: (): string => t('Take a value of the vault'),
+  connectionDetail: (models: number, key: KeyState | 'not-needed' | 'gone' | 'in-vault'): string =>
     t('{0} models · {1}', models, keyWord(key)),
   act: (act: 'rename' | 'key' | 'address' | 'models' | 'remove'): string => {
     switch (act) {
@@ -246,7 +265,7 @@ export const connectWords = {
   }),
 };
 
-function keyWord(key: KeyState | 'not-needed' | 'gone'): string {
+function keyWord(key: KeyState | 'not-needed' | 'gone' | 'in-vault'): string {
   switch (key) {
     case 'saved':
       return t('key saved');
@@ -262,6 +281,8 @@ function keyWord(key: KeyState | 'not-needed' | 'gone'): string {
       return t('key dropped: it was for another address');
     case 'not-needed':
       return t('no key needed');
+    case 'in-vault':
+      return t('key in the vault');
   }
 }
 

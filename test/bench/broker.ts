@@ -2,9 +2,11 @@ import { PassThrough } from 'node:stream';
 import { createMessageConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import { openHttp } from '../../extension/src/connections/httpRequest.ts';
 import type { ProviderBroker } from '../../extension/src/connections/providerBroker.ts';
+import { ConnectionKeys } from '../../extension/src/connections/connectionKeys.ts';
 import { KeyVault } from '../../extension/src/keys/keyVault.ts';
 import '../support/vscodeHooks.ts';
 import { openLoopback } from '../support/loopbackServer.ts';
+import { noVaultKeys } from '../support/vaultKeys.ts';
 import { limitRow, measureInTurns, type BenchRow } from './benchRow.ts';
 
 const rounds = 300;
@@ -32,7 +34,7 @@ export async function brokerBench(): Promise<BenchRow[]> {
   let count = 0;
   const broker = new ProviderBroker({
     find: () => ({ id: 'c', kind: 'openai-compatible', name: 'Bench', base, hasKey: true, models: [] }),
-    keys,
+    keys: new ConnectionKeys(keys, noVaultKeys),
     openHttp,
     createId: () => `s${++count}`,
   });

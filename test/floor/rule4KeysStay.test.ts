@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { SavedConnection } from '../../extension/src/connections/connectionStore.ts';
 import { openHttp } from '../../extension/src/connections/httpRequest.ts';
 import { ProviderBroker } from '../../extension/src/connections/providerBroker.ts';
+import { ConnectionKeys } from '../../extension/src/connections/connectionKeys.ts';
 import { KeyVault } from '../../extension/src/keys/keyVault.ts';
 import type { PersonSide } from '../../language-server/src/agent/providers/personSide.ts';
 import { errorMessage } from '../../protocol/src/errors.ts';
@@ -12,6 +13,7 @@ import { AgentEngine } from '../support/agentEngine.ts';
 import { writeProject } from '../support/projectFolder.ts';
 import type { ScriptedTurn } from '../support/providers/script.ts';
 import { useTemporaryFolder } from '../support/temporaryFolder.ts';
+import { noVaultKeys } from '../support/vaultKeys.ts';
 
 /** Rule 4: keys stay with the person's side. A whole session, and then a search in everything that is left of it. */
 describe('floor 4: keys stay with the person’s side', function () {
@@ -41,7 +43,12 @@ describe('floor 4: keys stay with the person’s side', function () {
     });
     let saved: SavedConnection | undefined;
     let streams = 0;
-    const broker = new ProviderBroker({ find: () => saved, keys, openHttp, createId: () => `s${++streams}` });
+    const broker = new ProviderBroker({
+      find: () => saved,
+      keys: new ConnectionKeys(keys, noVaultKeys),
+      openHttp,
+      createId: () => `s${++streams}`,
+    });
     const crossed: string[] = [];
     const never = new AbortController().signal;
     const ask = async (method: string, params: never, signal: AbortSignal = never): Promise<unknown> => {

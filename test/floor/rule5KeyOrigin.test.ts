@@ -6,9 +6,11 @@ import { parseAddress } from '../../extension/src/connections/address.ts';
 import { originOf, type SavedConnection } from '../../extension/src/connections/connectionStore.ts';
 import { openHttp } from '../../extension/src/connections/httpRequest.ts';
 import { ProviderBroker } from '../../extension/src/connections/providerBroker.ts';
+import { ConnectionKeys } from '../../extension/src/connections/connectionKeys.ts';
 import { KeyVault } from '../../extension/src/keys/keyVault.ts';
 import { UserError } from '../../protocol/src/errors.ts';
 import { never } from '../support/testEngine.ts';
+import { noVaultKeys } from '../support/vaultKeys.ts';
 
 type Seen = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
@@ -36,7 +38,7 @@ describe('floor 5: a key goes only where it was saved for', () => {
     let streams = 0;
     broker = new ProviderBroker({
       find: (id) => connections.get(id),
-      keys,
+      keys: new ConnectionKeys(keys, noVaultKeys),
       openHttp,
       createId: () => `stream-${++streams}`,
     });

@@ -91,6 +91,11 @@ export const vaultUseRequirements: readonly Requirement[] = [
     source: plugins,
   },
   {
+    id: 'VAULTUSE-24',
+    text: 'A connection may take its key from the vault: read for each request, under a grant for its host and header alone, lost with another address.',
+    source: 'docs/vault.md, Keys of connections',
+  },
+  {
     id: 'VAULTUSE-23',
     text: 'A person chooses plugin, hosts and way of use in native lists, and answers exactly that like any other request.',
     source: plugins,

@@ -1,11 +1,13 @@
-import { ProgressLocation, window } from 'vscode';
+import { ProgressLocation, ThemeIcon, window } from 'vscode';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { agentNotices, connectWords } from '../agentMessages.ts';
 import { checkKey } from '../keys/keyText.ts';
-import type { KeyVault } from '../keys/keyVault.ts';
-import { pickStep, textStep, type Step } from '../native/steps.ts';
+import type { KeyHeader, KeyVault } from '../keys/keyVault.ts';
+import { pickStep, textStep, textStepOr, type Step } from '../native/steps.ts';
 import type { Notifier } from '../notifier.ts';
+import type { KeyedConnection, VaultKey } from '../vault/vaultKeys.ts';
 import { parseAddress } from './address.ts';
+import type { ConnectionKeys } from './connectionKeys.ts';
 import { kindItems, type Found } from './connectionChoices.ts';
 import { connectionKindFacts, type ConnectionKind, type NetworkKind } from './connectionKinds.ts';
 import { originOf, type ConnectionStore, type SavedConnection } from './connectionStore.ts';
@@ -17,10 +19,23 @@ import { listVscodeModels } from './vscodeModels.ts';
 export interface ConnectModelOptions {
   readonly store: ConnectionStore;
   readonly keys: KeyVault;
+  readonly access: ConnectionKeys;
+  readonly values: KeyValues;
   readonly openHttp: OpenHttp;
   readonly notifier: Notifier;
   readonly createId: () => string;
 }
+
+/** Values of the vault as keys. */
+export interface KeyValues {
+  /** Lets a person choose one and allow it for this connection. Undefined where they turned away. */
+  choose(connection: KeyedConnection, header: KeyHeader): Promise<VaultKey | undefined>;
+  /** Ends what a connection was granted. */
+  end(connection: string): Promise<void>;
+}
+
+/** How a connection gets its key from now on. */
+export type KeyChoice = Pick<SavedConnection, 'hasKey' | 'vaultKey'>;
 
 type NetworkConnection = SavedConnection & { readonly kind: NetworkKind };
 
@@ -45,26 +60,38 @@ export class ConnectModel {
     }
   }
 
-  /** Asks for a key and keeps it for the connection's address. False where the person turned away. */
-  async askKey(connection: NetworkConnection, step: number): Promise<Step<boolean>> {
-    const { keys } = this.#options;
+  /** Asks for a key and keeps it for the connection's address, or for a value of the vault in its place. */
+  async askKey(connection: NetworkConnection, step: number): Promise<Step<KeyChoice>> {
+    const { keys, values } = this.#options;
     const optional = connectionKindFacts[connection.kind].key === 'optional';
     const origin = originOf(connection);
-    const asked = await textStep({
-      title: connectWords.title(),
-      step,
-      totalSteps: Math.max(step, 2),
-      prompt: connectWords.keyPrompt(origin, optional),
-      isSecret: true,
-      check: (text) => {
-        if (optional && text.trim() === '') return undefined;
-        const checked = checkKey(text);
-        return 'problem' in checked ? connectWords.keyProblem(checked.problem) : undefined;
+    const asked = await textStepOr(
+      {
+        title: connectWords.title(),
+        step,
+        totalSteps: Math.max(step, 2),
+        prompt: connectWords.keyPrompt(origin, optional),
+        isSecret: true,
+        check: (text) => {
+          if (optional && text.trim() === '') return undefined;
+          const checked = checkKey(text);
+          return 'problem' in checked ? connectWords.keyProblem(checked.problem) : undefined;
+        },
       },
-    });
+      { button: { iconPath: new ThemeIcon('lock'), tooltip: connectWords.fromVault() }, value: null },
+    );
     if (asked.kind !== 'value') return asked;
-    if (asked.value.trim() === '') return { kind: 'value', value: false };
-    if (await keys.save(connection.id, origin, asked.value)) return { kind: 'value', value: true };
+    if (asked.value === null) {
+      const { id, name } = connection;
+      const vaultKey = await values.choose(
+        { id, name, origin },
+        connectionKindFacts[connection.kind].keyHeader,
+      );
+      return vaultKey ? { kind: 'value', value: { hasKey: false, vaultKey } } : { kind: 'gone' };
+    }
+    if (asked.value.trim() === '') return { kind: 'value', value: { hasKey: false } };
+    if (await keys.save(connection.id, origin, asked.value))
+      return { kind: 'value', value: { hasKey: true } };
     const question = connectWords.storageLost();
     const chosen = await window.showWarningMessage(
       question.text,
@@ -73,7 +100,7 @@ export class ConnectModel {
     );
     if (chosen !== question.button) return { kind: 'gone' };
     keys.keepForThisWindow(connection.id, origin, asked.value);
-    return { kind: 'value', value: false };
+    return { kind: 'value', value: { hasKey: false } };
   }
 
   /** Asks the provider for its models, with progress that can be cancelled. Rejects with `UserError`. */
@@ -149,7 +176,7 @@ export class ConnectModel {
   }
 
   async #connectNetwork(kind: NetworkKind): Promise<SavedConnection | 'back' | undefined> {
-    const { store, keys, notifier, createId } = this.#options;
+    const { store, keys, values, notifier, createId } = this.#options;
     const facts = connectionKindFacts[kind];
     const address =
       kind === 'openai-compatible' || kind === 'ollama' ? await askAddress(facts.base) : undefined;
@@ -158,11 +185,12 @@ export class ConnectModel {
     if (facts.key !== 'none') {
       const key = await this.askKey(connection, address ? 3 : 2);
       if (key.kind !== 'value') return key.kind === 'back' ? 'back' : undefined;
-      connection = { ...connection, hasKey: key.value };
+      connection = { ...connection, ...key.value };
     }
     const models = await this.#listOrName(connection);
     if (!models) {
       await keys.drop(connection.id);
+      if (connection.vaultKey) await values.end(connection.id);
       return undefined;
     }
     connection = { ...connection, models };

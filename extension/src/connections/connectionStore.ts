@@ -14,6 +14,8 @@ export const savedConnection = z.strictObject({
   /** Base address; empty for VS Code's own models. */
   base: z.string(),
   hasKey: z.boolean(),
+  /** The value of the vault that is its key; absent where it has one of its own, or none. */
+  vaultKey: z.optional(z.strictObject({ item: z.string(), field: z.string() })),
   models: z.array(listedModel),
 });
 export type SavedConnection = z.infer<typeof savedConnection>;

@@ -1,12 +1,12 @@
 import { UserError } from '../../../protocol/src/errors.ts';
 import { brokerWords } from '../agentMessages.ts';
-import type { KeyVault } from '../keys/keyVault.ts';
+import type { ConnectionKeys } from './connectionKeys.ts';
 import { connectionKindFacts, type NetworkKind } from './connectionKinds.ts';
 import type { SavedConnection } from './connectionStore.ts';
 import type { HttpAnswer, OpenHttp } from './httpRequest.ts';
 import { parseModelList, type ListedModel } from './modelList.ts';
 import { toNetworkError } from './brokerStream.ts';
-import { authorize, refuseRedirect } from './providerBroker.ts';
+import { refuseRedirect } from './providerBroker.ts';
 
 const largestList = 4 * 1024 * 1024;
 
@@ -16,11 +16,11 @@ const largestList = 4 * 1024 * 1024;
  */
 export async function fetchModels(
   connection: SavedConnection & { readonly kind: NetworkKind },
-  { keys, openHttp }: { readonly keys: KeyVault; readonly openHttp: OpenHttp },
+  { access, openHttp }: { readonly access: ConnectionKeys; readonly openHttp: OpenHttp },
   { signal, silenceMs }: { readonly signal: AbortSignal; readonly silenceMs: number },
 ): Promise<ListedModel[]> {
   const facts = connectionKindFacts[connection.kind];
-  const { headers, scrubber } = await authorize(keys, connection, connection.kind);
+  const { headers, scrubber } = await access.authorize(connection, connection.kind);
   const url = `${connection.base}/${facts.modelsPath}`;
   const all = { ...facts.headers, ...headers, accept: 'application/json' };
   let answer: HttpAnswer;

@@ -4,7 +4,7 @@ import type { KeyState, KeyVault } from '../keys/keyVault.ts';
 import { textStep } from '../native/steps.ts';
 import type { Notifier } from '../notifier.ts';
 import { plain } from '../plainText.ts';
-import { askAddress, type ConnectModel } from './connectModel.ts';
+import { askAddress, type ConnectModel, type KeyValues } from './connectModel.ts';
 import { connectionKindFacts, type NetworkKind } from './connectionKinds.ts';
 import { originOf, type ConnectionStore, type SavedConnection } from './connectionStore.ts';
 
@@ -15,12 +15,20 @@ type NetworkConnection = SavedConnection & { readonly kind: NetworkKind };
 export class ManageConnections {
   readonly #store: ConnectionStore;
   readonly #keys: KeyVault;
+  readonly #values: Pick<KeyValues, 'end'>;
   readonly #connect: ConnectModel;
   readonly #notifier: Notifier;
 
-  constructor(store: ConnectionStore, keys: KeyVault, connect: ConnectModel, notifier: Notifier) {
+  constructor(
+    store: ConnectionStore,
+    keys: KeyVault,
+    values: Pick<KeyValues, 'end'>,
+    connect: ConnectModel,
+    notifier: Notifier,
+  ) {
     this.#store = store;
     this.#keys = keys;
+    this.#values = values;
     this.#connect = connect;
     this.#notifier = notifier;
   }
@@ -80,7 +88,11 @@ export class ManageConnections {
   async #replaceKey(connection: NetworkConnection): Promise<void> {
     const asked = await this.#connect.askKey(connection, 1);
     if (asked.kind !== 'value') return;
-    await this.#store.put({ ...connection, hasKey: asked.value });
+    const { vaultKey: before, ...rest } = connection;
+    const { hasKey, vaultKey } = asked.value;
+    await this.#store.put({ ...rest, hasKey, ...(vaultKey && { vaultKey }) });
+    if (vaultKey) await this.#keys.drop(connection.id);
+    else if (before) await this.#values.end(connection.id);
     this.#notifier.show(agentNotices.keyReplaced(connection.name));
   }
 
@@ -90,8 +102,10 @@ export class ManageConnections {
     if (asked.kind !== 'value' || asked.value === connection.base) return;
     const changed = { ...connection, base: asked.value };
     if (originOf(changed) === originOf(connection)) return this.#store.put(changed);
+    const { vaultKey, ...rest } = changed;
     await this.#keys.drop(connection.id);
-    await this.#store.put({ ...changed, hasKey: false });
+    await this.#store.put({ ...rest, hasKey: false });
+    if (vaultKey) await this.#values.end(connection.id);
     this.#notifier.show(agentNotices.keyDropped(connection.name));
   }
 
@@ -105,11 +119,13 @@ export class ManageConnections {
     if (chosen !== question.button) return;
     const isDropped = await this.#keys.drop(connection.id);
     await this.#store.remove(connection.id);
+    if (connection.vaultKey) await this.#values.end(connection.id);
     this.#notifier.show(agentNotices.connectionRemoved(connection.name, isDropped || !connection.hasKey));
   }
 
-  async #keyState(connection: SavedConnection): Promise<KeyState | 'not-needed' | 'gone'> {
+  async #keyState(connection: SavedConnection): Promise<KeyState | 'not-needed' | 'gone' | 'in-vault'> {
     if (!isNetwork(connection) || connectionKindFacts[connection.kind].key === 'none') return 'not-needed';
+    if (connection.vaultKey) return 'in-vault';
     const state = await this.#keys.state(connection.id, originOf(connection));
     return state === 'none' && connection.hasKey ? 'gone' : state;
   }

@@ -3,12 +3,12 @@ import type { ParamsOf, ResultOf } from '../../../protocol/src/contract.ts';
 import type { providerRequests } from '../../../protocol/src/agent.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { brokerWords } from '../agentMessages.ts';
-import type { KeyVault } from '../keys/keyVault.ts';
-import { createScrubber, type Scrubber } from '../keys/scrubber.ts';
+import type { Scrubber } from '../keys/scrubber.ts';
 import { joinBelow } from './address.ts';
 import { AnswerStreams } from './answerStreams.ts';
-import { connectionKindFacts, type NetworkKind } from './connectionKinds.ts';
-import { originOf, type SavedConnection } from './connectionStore.ts';
+import type { ConnectionKeys } from './connectionKeys.ts';
+import { connectionKindFacts } from './connectionKinds.ts';
+import type { SavedConnection } from './connectionStore.ts';
 import { BrokerStream, toNetworkError } from './brokerStream.ts';
 import type { HttpAnswer, OpenHttp } from './httpRequest.ts';
 
@@ -17,7 +17,7 @@ type Read = (typeof providerRequests)['provider/read'];
 
 export interface ProviderBrokerOptions {
   readonly find: (id: string) => SavedConnection | undefined;
-  readonly keys: KeyVault;
+  readonly keys: ConnectionKeys;
   readonly openHttp: OpenHttp;
   readonly createId: () => string;
 }
@@ -65,7 +65,7 @@ export class ProviderBroker {
     if (url === undefined) throw new UserError('unsafe-path', brokerWords.path());
     const headers = { ...facts.headers, ...pickHeaders(params.headers) };
     return this.#streams.open(async () => {
-      const access = await authorize(this.#options.keys, connection, kind);
+      const access = await this.#options.keys.authorize(connection, kind);
       refuseCancelled(signal);
       const all = { ...headers, ...access.headers };
       const answer = await this.#send(url, all, params.body, signal, access.scrubber);
@@ -110,32 +110,6 @@ export class ProviderBroker {
     }
     refuseRedirect(answer);
     return answer;
-  }
-}
-
-/** The headers with the key of a connection. Rejects where the key that it needs is not there, with the way out. */
-export async function authorize(
-  keys: KeyVault,
-  connection: SavedConnection,
-  kind: NetworkKind,
-): Promise<{ headers: Readonly<Record<string, string>>; scrubber: Scrubber }> {
-  const facts = connectionKindFacts[kind];
-  const none = { headers: {}, scrubber: createScrubber(undefined) };
-  if (facts.key === 'none') return none;
-  const found = await keys.authorize(connection.id, originOf(connection), facts.keyHeader);
-  if (typeof found !== 'string') return found;
-  if (found === 'none' && facts.key === 'optional' && !connection.hasKey) return none;
-  const { name } = connection;
-  switch (found) {
-    case 'lost':
-      throw new UserError('unreadable', brokerWords.keyLost(name));
-    case 'other-origin':
-      throw new UserError('conflict', brokerWords.keyDropped(name));
-    case 'none':
-      throw new UserError(
-        'unreadable',
-        connection.hasKey ? brokerWords.keyGone(name) : brokerWords.noKey(name),
-      );
   }
 }
 

@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { workspace } from 'vscode';
 import { together, type Disposable } from '../disposable.ts';
 import type { Services } from '../services.ts';
-import { ConnectModel } from './connectModel.ts';
+import type { Vault } from '../vault/core/vaultContract.ts';
+import { chooseKeyValue } from '../vault/ui/chooseKeyValue.ts';
+import { VaultKeys } from '../vault/vaultKeys.ts';
+import { ConnectionKeys } from './connectionKeys.ts';
+import { ConnectModel, type KeyValues } from './connectModel.ts';
 import { openHttp } from './httpRequest.ts';
 import { ManageConnections } from './manageConnections.ts';
 import { ProviderBroker } from './providerBroker.ts';
@@ -13,15 +17,54 @@ import { VscodeModels } from './vscodeModels.ts';
 export function registerConnections(services: Services): Disposable {
   const { commands, confirmations, connections, engine, keys, log, models, notifier, released, settings } =
     services;
+  const { vaults } = services.vault;
+  const openVaults = (): Promise<readonly Vault[]> => vaults.open();
+  const isPersonalLocked = (): boolean => {
+    vaults.personal.look();
+    return vaults.personal.status.state === 'locked';
+  };
+  const now = (): number => Date.now();
+  const vaultKeys = new VaultKeys({
+    openVaults,
+    hasLocked: () => isPersonalLocked() || vaults.agents.status.state === 'locked',
+    released,
+    now,
+  });
+  const access = new ConnectionKeys(keys, vaultKeys);
+  const values: KeyValues = {
+    choose: (connection, header) =>
+      chooseKeyValue(connection, header, {
+        openVaults,
+        isPersonalLocked,
+        unlock: () => commands.run('sallyport.openVault', { vault: { kind: 'personal' } }),
+        review: (grant) => commands.run('sallyport.reviewVaultRequests', grant),
+        notifier,
+        now,
+      }),
+    end: (connection) => vaultKeys.end(connection),
+  };
   /** No vault value that was used in this window goes to a model, whatever file or output it came from. */
   const scrub = (text: string): string => released.scrubber.text(text);
   const createId = (): string => randomUUID();
-  const broker = new ProviderBroker({ find: (id) => connections.find(id), keys, openHttp, createId });
+  const broker = new ProviderBroker({
+    find: (id) => connections.find(id),
+    keys: access,
+    openHttp,
+    createId,
+  });
   const vscodeModels = new VscodeModels(createId, () =>
     connections.list().some(({ kind }) => kind === 'vscode'),
   );
-  const connect = new ConnectModel({ store: connections, keys, openHttp, notifier, createId });
-  const manage = new ManageConnections(connections, keys, connect, notifier);
+  const connect = new ConnectModel({
+    store: connections,
+    keys,
+    access,
+    values,
+    openHttp,
+    notifier,
+    createId,
+  });
+  const manage = new ManageConnections(connections, keys, values, connect, notifier);
   const closeAll = (): void => {
     broker.closeAll();
     vscodeModels.closeAll();

@@ -1,4 +1,11 @@
-import { QuickInputButtons, window, type InputBox, type QuickPick, type QuickPickItem } from 'vscode';
+import {
+  QuickInputButtons,
+  window,
+  type InputBox,
+  type QuickInputButton,
+  type QuickPick,
+  type QuickPickItem,
+} from 'vscode';
 import { closeForgetting } from './forgetText.ts';
 
 /** How a step ended: with a value, with the way back, or closed. */
@@ -38,27 +45,47 @@ export function pickStep<T extends QuickPickItem>(
   return ended.finally(() => closing.abort());
 }
 
+export interface TextOptions extends Place {
+  readonly prompt: string;
+  readonly placeholder?: string;
+  readonly value?: string;
+  readonly isSecret?: boolean;
+  readonly check: (text: string) => string | undefined;
+}
+
 /** One line of text. `check` answers with what is wrong, or undefined; it is asked at each change and at Enter. */
-export function textStep(
-  options: Place & {
-    readonly prompt: string;
-    readonly placeholder?: string;
-    readonly value?: string;
-    readonly isSecret?: boolean;
-    readonly check: (text: string) => string | undefined;
-  },
-): Promise<Step<string>> {
+export function textStep(options: TextOptions): Promise<Step<string>> {
+  return textBox(options, undefined);
+}
+
+/** As `textStep`, with a button for another way; `other` is what it ends with. */
+export function textStepOr<T>(
+  options: TextOptions,
+  other: { readonly button: QuickInputButton; readonly value: T },
+): Promise<Step<string | T>> {
+  return textBox<T>(options, other);
+}
+
+function textBox<T>(
+  options: TextOptions,
+  other: { readonly button: QuickInputButton; readonly value: T } | undefined,
+): Promise<Step<string | T>> {
   const box = window.createInputBox();
   box.prompt = options.prompt;
   box.placeholder = options.placeholder ?? '';
   box.value = options.value ?? '';
   box.password = options.isSecret ?? false;
-  return run<string>(box, options, (end) => {
+  return run<string | T>(box, options, (end) => {
     box.onDidChangeValue((text) => (box.validationMessage = text === '' ? undefined : options.check(text)));
     box.onDidAccept(() => {
       const problem = options.check(box.value);
       if (problem === undefined) end({ kind: 'value', value: box.value });
       else box.validationMessage = problem;
+    });
+    if (!other) return;
+    box.buttons = [...box.buttons, other.button];
+    box.onDidTriggerButton((button) => {
+      if (button === other.button) end({ kind: 'value', value: other.value });
     });
   });
 }

@@ -1,6 +1,7 @@
 import type { VaultUse, VaultWish } from '../../../protocol/src/vault.ts';
 import { vaultUseText } from '../../../protocol/src/vaultUse.ts';
 import { refusalOf, type Grant } from './core/grants.ts';
+import type { Vault } from './core/vaultContract.ts';
 
 /** Who wants a value, where, and how. */
 export interface Wanted {
@@ -29,6 +30,22 @@ export function coversWanted(grant: Grant, wanted: Wanted, now: number): boolean
     grant.scope === wanted.scope &&
     coversWish(grant, wanted.wish, now)
   );
+}
+
+/** The grant in one of these vaults that covers what is wanted at `now`, for the item as it is. */
+export function coveringGrant(
+  vaults: readonly Vault[],
+  wanted: Wanted,
+  now: number,
+): { readonly vault: Vault; readonly grant: Grant } | undefined {
+  for (const vault of vaults) {
+    const version = vault.get(wanted.wish.item)?.version;
+    const grant = vault
+      .grants()
+      .find((each) => each.itemVersion === version && coversWanted(each, wanted, now));
+    if (grant) return { vault, grant };
+  }
+  return undefined;
 }
 
 /** The first host of a use that an item was not saved for; undefined where all are, or the item names none. */

@@ -5,7 +5,7 @@ import type { ReleasedValue, vaultPersonRequests, VaultWish } from '../../../pro
 import type { Grant } from './core/grants.ts';
 import type { Vault } from './core/vaultContract.ts';
 import { VaultError } from './core/vaultState.ts';
-import { coversWanted, strayHost, type Wanted } from './grants.ts';
+import { coveringGrant, strayHost, type Wanted } from './grants.ts';
 import type { ReleasedValues } from './releasedValues.ts';
 import { releaseWords } from './releaseWords.ts';
 import { sealValue } from './sealValue.ts';
@@ -113,15 +113,7 @@ export class ReleaseDesk {
   }
 
   #covering(vaults: readonly Vault[], wanted: Wanted): { vault: Vault; grant: Grant } | undefined {
-    const now = this.#options.now();
-    for (const vault of vaults) {
-      const version = vault.get(wanted.wish.item)?.version;
-      const grant = vault
-        .grants()
-        .find((each) => each.itemVersion === version && coversWanted(each, wanted, now));
-      if (grant) return { vault, grant };
-    }
-    return undefined;
+    return coveringGrant(vaults, wanted, this.#options.now());
   }
 
   #holding(vaults: readonly Vault[], { item, field }: VaultWish): Vault | undefined {

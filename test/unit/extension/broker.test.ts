@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RequestListener, ServerResponse } from 'node:http';
+import { ConnectionKeys } from '../../../extension/src/connections/connectionKeys.ts';
 import { originOf, type SavedConnection } from '../../../extension/src/connections/connectionStore.ts';
 import { fetchModels } from '../../../extension/src/connections/fetchModels.ts';
 import { openHttp, SilentError } from '../../../extension/src/connections/httpRequest.ts';
@@ -8,6 +9,7 @@ import { KeyVault } from '../../../extension/src/keys/keyVault.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { openLoopback, type LoopbackServer } from '../../support/loopbackServer.ts';
 import { until } from '../../support/until.ts';
+import { noVaultKeys } from '../../support/vaultKeys.ts';
 
 const key = 'sk-canary-0123456789abcdef';
 const never = new AbortController().signal;
@@ -46,7 +48,7 @@ describe('ProviderBroker', () => {
     let count = 0;
     const broker = new ProviderBroker({
       find: (id) => (id === 'c' ? connection : undefined),
-      keys,
+      keys: new ConnectionKeys(keys, noVaultKeys),
       openHttp: http,
       createId: () => `s${++count}`,
     });
@@ -296,7 +298,10 @@ describe('ProviderBroker', () => {
     const list = async (answer: RequestListener) => {
       const { connection, keys, server } = await make(answer);
       const limits = { signal: never, silenceMs: 5000 };
-      return { server, listed: fetchModels(connection, { keys, openHttp }, limits) };
+      return {
+        server,
+        listed: fetchModels(connection, { access: new ConnectionKeys(keys, noVaultKeys), openHttp }, limits),
+      };
     };
 
     it('is asked for with the key, and sorted', async () => {

@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import * as z from 'zod/mini';
 import { isLoopback, joinBelow, parseAddress } from '../../../extension/src/connections/address.ts';
 import { ConnectedModels } from '../../../extension/src/connections/connectedModels.ts';
-import { ConnectModel } from '../../../extension/src/connections/connectModel.ts';
+import { ConnectionKeys } from '../../../extension/src/connections/connectionKeys.ts';
+import { ConnectModel, type KeyValues } from '../../../extension/src/connections/connectModel.ts';
 import { ConnectionStore, originOf, type State } from '../../../extension/src/connections/connectionStore.ts';
 import {
   createLoopbackLookup,
@@ -15,11 +16,13 @@ import {
 } from '../../../extension/src/connections/httpRequest.ts';
 import { ManageConnections } from '../../../extension/src/connections/manageConnections.ts';
 import { toModelView } from '../../../extension/src/connections/modelFacts.ts';
-import { KeyVault, type Secrets } from '../../../extension/src/keys/keyVault.ts';
+import { KeyVault, type KeyHeader, type Secrets } from '../../../extension/src/keys/keyVault.ts';
 import type { Notice } from '../../../extension/src/messages.ts';
 import { createSettings } from '../../../extension/src/settings.ts';
+import type { KeyedConnection, VaultKey } from '../../../extension/src/vault/vaultKeys.ts';
 import { openLoopback, type LoopbackServer } from '../../support/loopbackServer.ts';
 import { until } from '../../support/until.ts';
+import { noVaultKeys } from '../../support/vaultKeys.ts';
 import { resetStub, stub } from '../../support/vscodeStub.ts';
 
 const key = 'sk-canary-0123456789abcdef';
@@ -147,7 +150,11 @@ describe('connections', () => {
   const servers: LoopbackServer[] = [];
   afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
-  function make({ http = openHttp, secrets = memory() }: { http?: OpenHttp; secrets?: Secrets } = {}) {
+  function make({
+    http = openHttp,
+    secrets = memory(),
+    offered,
+  }: { http?: OpenHttp; secrets?: Secrets; offered?: VaultKey } = {}) {
     resetStub();
     const values = new Map<string, unknown>();
     const state: State = {
@@ -155,6 +162,15 @@ describe('connections', () => {
       update: async (name, value) => void values.set(name, structuredClone(value)),
     };
     const shown: Notice[] = [];
+    const ended: string[] = [];
+    const chosen: { connection: KeyedConnection; header: KeyHeader }[] = [];
+    const keyValues: KeyValues = {
+      choose: async (connection, header) => {
+        chosen.push({ connection, header });
+        return offered;
+      },
+      end: async (id) => void ended.push(id),
+    };
     const notifier = { show: (notice: Notice) => void shown.push(notice), showError: () => undefined };
     const store = new ConnectionStore(state, failed);
     const keys = new KeyVault({ secrets, timeoutMs: 1000 });
@@ -162,12 +178,14 @@ describe('connections', () => {
     const connect = new ConnectModel({
       store,
       keys,
+      access: new ConnectionKeys(keys, noVaultKeys),
+      values: keyValues,
       openHttp: http,
       notifier,
       createId: () => `c${++count}`,
     });
-    const manage = new ManageConnections(store, keys, connect, notifier);
-    return { values, store, keys, connect, manage, shown };
+    const manage = new ManageConnections(store, keys, keyValues, connect, notifier);
+    return { values, store, keys, connect, manage, shown, chosen, ended };
   }
   function memory(): Secrets {
     const kept = new Map<string, string>();
@@ -204,7 +222,7 @@ describe('connections', () => {
     assert.match(address.validationMessage ?? '', /this machine alone/);
     address.enter(`${server.base}/v1`);
     const secret = await box(/Key for/);
-    assert.ok(secret.password && secret.ignoreFocusOut && secret.buttons.length === 1);
+    assert.ok(secret.password && secret.ignoreFocusOut && secret.buttons.length === 2);
     assert.match(secret.prompt, new RegExp(server.base));
     secret.enter('two words');
     assert.match(secret.validationMessage ?? '', /space/);
@@ -215,6 +233,73 @@ describe('connections', () => {
     assert.equal(server.seen[0]?.headers.authorization, `Bearer ${key}`);
     assert.equal(await keys.state(connection.id, server.base), 'saved');
     assert.ok(!JSON.stringify([...values]).includes(key), 'the key is in no state');
+  });
+
+  const withValue = async (over: Parameters<typeof make>[0] = {}) => {
+    const vaultKey = { item: 'api', field: 'token' };
+    const made = make({ offered: vaultKey, ...over });
+    const server = await modelServer();
+    const running = made.connect.run();
+    (await pick()).choose('OpenAI-compatible');
+    (await box(/address/)).enter(`${server.base}/v1`);
+    const secret = await box(/Key for/);
+    secret.value = 'half a key';
+    secret.triggered.fire(secret.buttons[1]);
+    return { ...made, server, secret, running, vaultKey };
+  };
+
+  it('[VAULTUSE-24] take a value of the vault for their key, and keep none of their own', async () => {
+    const { chosen, ended, keys, running, secret, store, server, vaultKey } = await withValue();
+    // The vault of this test gives none, so the list of models is not had.
+    (await box(/Name a model/)).enter('m1');
+    const connection = await running;
+    assert.deepEqual(connection?.vaultKey, vaultKey);
+    assert.equal(connection.hasKey, false);
+    assert.deepEqual(store.list(), [connection]);
+    assert.deepEqual(
+      chosen.map(({ connection: { origin }, header }) => [origin, header.name, header.prefix]),
+      [[server.base, 'authorization', 'Bearer ']],
+    );
+    assert.equal(await keys.state(connection.id, server.base), 'none');
+    assert.equal(secret.value, '', 'what was typed is forgotten');
+    assert.deepEqual(ended, []);
+    assert.equal(server.seen.length, 0, 'nothing is sent without the key');
+  });
+
+  it('[VAULTUSE-24] are not made where the person allows no value, and end the grant where they turn away', async () => {
+    const refused = make();
+    const running = refused.connect.run();
+    (await pick()).choose('OpenAI-compatible');
+    (await box(/address/)).enter('http://127.0.0.1:1/v1');
+    const secret = await box(/Key for/);
+    secret.triggered.fire(secret.buttons[1]);
+    assert.equal(await running, undefined);
+    assert.deepEqual(refused.store.list(), []);
+    const left = await withValue();
+    (await box(/Name a model/)).dispose();
+    assert.equal(await left.running, undefined);
+    assert.deepEqual(left.ended, [left.chosen[0]?.connection.id]);
+  });
+
+  it('[VAULTUSE-24] lose the value with another address, another key, and with themselves', async () => {
+    const acts: readonly (readonly [string, (server: LoopbackServer) => Promise<void>])[] = [
+      ['Change Address', async () => (await box(/address/)).enter('http://127.0.0.1:1/v1')],
+      ['Replace Key', async () => (await box(/Key for/)).enter(key)],
+      ['Remove', async () => void (stub.answer = 'Remove')],
+    ];
+    for (const [act, answer] of acts) {
+      const { ended, manage, running, server, store } = await withValue();
+      (await box(/Name a model/)).enter('m1');
+      const connection = await running;
+      assert.ok(connection);
+      stub.chosen = [connection.name, act];
+      const done = manage.run();
+      await answer(server);
+      await done;
+      assert.deepEqual(ended, [connection.id], act);
+      assert.equal(store.find(connection.id)?.vaultKey, undefined);
+      assert.match(stub.lists[0]?.[0]?.detail ?? '', /key in the vault/);
+    }
   });
 
   it('go back a step, and make nothing when they are closed', async () => {

@@ -25,6 +25,7 @@ import {
   refusalWord,
 } from '../../../extension/src/vault/ui/grantWords.ts';
 import { fetchWords, sshWords } from '../../../extension/src/vault/releaseWords.ts';
+import { keyValueWords } from '../../../extension/src/vault/ui/keyValueWords.ts';
 import { pluginWords } from '../../../extension/src/vault/ui/pluginWords.ts';
 import { vaultNotices } from '../../../extension/src/vault/ui/vaultNotices.ts';
 import {
@@ -245,6 +246,7 @@ describe('The texts of the vault and of presence', () => {
       ...(['grant', 'host', 'unlock', 'value', 'vault'] as const).map(
         (each) => `fetch remedy ${each}: ${fetchWords.remedy(each)}`,
       ),
+      ...render('key value', keyValueWords),
       ...render('ssh', sshWords),
       `limits: ${limitsWord({ count: 1, until: null })}; ${limitsWord(limits)}`,
       ...(

@@ -20,7 +20,9 @@ const principal = 'plugin:notes/search';
 describe('plugins that could use a value', () => {
   const hostsOf = (apps: readonly AppView[], itemHosts: readonly string[] = []) =>
     pluginTargets(apps, itemHosts).map(({ app, plugin, hosts }) => [`${app}/${plugin}`, ...hosts]);
-  const permissions = ['api.example.org', '*.example.org', 'db.example.org:8443'].map(hostLine);
+  const permissions = ['api.example.org', '*.example.org', 'db.example.org:8443'].map((host) =>
+    hostLine(host),
+  );
 
   it('[VAULTUSE-23] are those that are installed, with each host that a person accepted by name', () => {
     const apps = [
@@ -125,7 +127,7 @@ describe('Let a Plugin Use a Value', () => {
     });
 
   it('[VAULTUSE-23] asks for no plugin that was named, and for the hosts where there are several', async () => {
-    const permissions = ['api.example.org', 'db.example.org:8443'].map(hostLine);
+    const permissions = ['api.example.org', 'db.example.org:8443'].map((host) => hostLine(host));
     apps = [makeApp({ plugins: [makePlugin({ permissions }), makePlugin({ id: 'other' })] })];
     stub.chosen = [['db.example.org:8443'], 'As a bearer token'];
     await run({ app: 'notes', plugin: 'search' });

@@ -102,7 +102,7 @@ describe('FetchDesk', () => {
     await values.fetch(url);
     assert.deepEqual(values.sent('authorization'), [`Bearer ${token}`, undefined]);
     const request = { method: 'GET', url, headers: {}, body: null };
-    const params = { principal: 'plugin:notes/search', scope: 'app:i', grants: [id], request } as const;
+    const params = { principal: 'plugin:notes/search', scope: 'app:i', grants: [id], request };
     await assert.rejects(
       values.desk.fetch({ ...params, hosts: ['api.example.org'] }, new AbortController().signal),
       (error) => error instanceof UserError && error.code === 'permission-needed',
