@@ -31,6 +31,7 @@ export const effectKinds = [
   'projectShell',
   'fetch',
   'provider',
+  'store',
   'ask',
   'undo',
   'deleteHistory',
@@ -41,7 +42,7 @@ export type EffectKind = z.infer<typeof effectKind>;
 
 /** A thing that an act touches, measured at asking and again before the effect. Any difference asks anew. */
 export const target = z.strictObject({
-  kind: z.enum(['path', 'host', 'run', 'script', 'project', 'connection', 'usage']),
+  kind: z.enum(['path', 'host', 'run', 'script', 'project', 'connection', 'usage', 'storage']),
   /** Resolved: a real path, a canonical host, a run id. */
   name: z.string(),
   /** What it is like: content digest, size, count; null where it is not there. */

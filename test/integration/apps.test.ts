@@ -366,6 +366,7 @@ describe('apps', () => {
       await window.host('closeAll');
       await begin();
       const manifest = join(own, 'app.json');
+      await window.until('the files again', async () => existsSync(manifest));
       const written = readFileSync(manifest, 'utf8');
       await window.until('what it asks for', async () =>
         (await window.host('lenses', { path: manifest })).includes('Asks for: Store up to 1 MB'),

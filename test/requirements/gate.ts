@@ -51,4 +51,9 @@ export const gateRequirements: readonly Requirement[] = [
     text: 'Whatever the order of calls, answers and changes: at most one effect for each id, none without a yes.',
     source,
   },
+  {
+    id: 'GATE-16',
+    text: 'An app’s own storage passes the same table, for that app alone, and each use is counted in the app’s log.',
+    source: 'docs/apps.md, What is checked',
+  },
 ];

@@ -24,6 +24,7 @@ import type { FunctionSchema } from '../../protocol/src/functionSchema.ts';
 import type { EgressRecord } from '../../protocol/src/runner.ts';
 import { quickjsFiles } from './quickjsFiles.ts';
 import { noValueRequests } from './valueRequests.ts';
+import { createFrequentActs } from './frequentActs.ts';
 
 /** What the plugin runtime needs, from the sources. */
 export const pluginFiles = {
@@ -99,6 +100,7 @@ export function createPluginHarness(options: PluginHarnessOptions): PluginHarnes
     find: (app, plugin) => Promise.resolve(installed.get(`${app}/${plugin}`)),
     hostFunctions: createHostFunctions({
       storage,
+      acts: createFrequentActs().acts,
       generate,
       values: noValueRequests,
       recordEgress: (by, _app, record) => egress.push({ ...record, by }),

@@ -8,6 +8,8 @@ import type { Principal } from '../../../protocol/src/gate.ts';
 import type { EgressRecord } from '../../../protocol/src/runner.ts';
 import { createBlobStore, type BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import type { PersonSide } from '../agent/providers/personSide.ts';
+import { ActCounts } from '../gate/actCounts.ts';
+import { FrequentActs } from '../gate/frequentActs.ts';
 import type { Gate } from '../gate/gate.ts';
 import { createAppStorage } from '../plugins/appStorage.ts';
 import { createHostFunctions } from '../plugins/hostFunctions/hostFunctions.ts';
@@ -22,6 +24,7 @@ import { createValueRequests } from '../vault/valueRequests.ts';
 import { AppRecords } from './appRecords.ts';
 import { createApps, type AppNotify } from './apps.ts';
 import { createBridgeCalls } from './bridge/bridgeCalls.ts';
+import { countLines } from './countLines.ts';
 import { createProjectResults } from './bridge/projectResults.ts';
 import { gitEnvironment } from './environment.ts';
 import { createGenerate } from './generate/createGenerate.ts';
@@ -69,6 +72,9 @@ export interface AppsServices {
   dispose(): Promise<void>;
 }
 
+/** Counted acts that the log of an app shows. */
+const mostCounts = 200;
+
 /** Composes everything of apps over the services of this engine. Its files lie below `apps/` in Sallyport's folder. */
 export function startApps(deps: AppsDeps): AppsServices {
   const { opened, clock, notify, onProblem, programs } = deps;
@@ -82,6 +88,8 @@ export function startApps(deps: AppsDeps): AppsServices {
   const restoring = createAppStorage({ folder: join(folder, 'restoring'), now: clock.now });
   const createId = () => randomBytes(12).toString('hex');
   const stops = createPluginStops(store.database);
+  const counts = new ActCounts(store.database);
+  const acts = new FrequentActs({ ...clock, counts, onProblem });
   let connections: readonly Connection[] = [];
 
   const models = createModelList(() => connections);
@@ -130,6 +138,7 @@ export function startApps(deps: AppsDeps): AppsServices {
     find: createFindPlugin(library),
     hostFunctions: createHostFunctions({
       storage,
+      acts,
       generate,
       values: createValueRequests({ ...deps, createId }),
       recordEgress: (by, _app, record) => recordEgress(by, record),
@@ -161,6 +170,7 @@ export function startApps(deps: AppsDeps): AppsServices {
     ...clock,
     library,
     storage,
+    acts,
     generate,
     models,
     results: createProjectResults({ ...deps, ...opened }),
@@ -178,6 +188,11 @@ export function startApps(deps: AppsDeps): AppsServices {
         if (library.open(params.app).content.plugins.size > 0) plugins.warmUp();
         return page;
       },
+      'app/log': async (params, signal) => {
+        acts.flush();
+        const lines = await apps.handlers['app/log'](params, signal);
+        return [...lines, ...countLines(counts.ofApp(params.app, mostCounts))].sort((a, b) => a.at - b.at);
+      },
       'bridge/call': async (call, signal) => ({ result: await bridge(call, signal) }),
     },
     setConnections: (list) => {
@@ -186,6 +201,7 @@ export function startApps(deps: AppsDeps): AppsServices {
     dispose: async () => {
       await plugins.dispose();
       await apps.dispose();
+      acts.flush();
       storage.close();
       restoring.close();
     },

@@ -63,6 +63,9 @@ export function changesWorld(effect: EffectKind): boolean {
   return changing.has(effect);
 }
 
+/** The app whose page or plugin it is. */
+const appOf = (principal: Principal): string | undefined =>
+  /^(?:app:|plugin:)([a-z0-9-]+)(?:\/[a-z0-9-]+)?$/.exec(principal)?.[1];
 const isAgent = ({ principal }: Facts) => principal === 'agent' || principal === 'external-agent';
 const isPerson = ({ principal }: Facts) => principal === 'person';
 
@@ -71,6 +74,19 @@ const isPerson = ({ principal }: Facts) => principal === 'person';
  * grant can lift stands above the grants.
  */
 export const decisionTable: readonly Row[] = [
+  {
+    id: 'own-storage',
+    text: 'A person accepted that this app stores files of its own. They lie outside of every workspace.',
+    verdict: 'allow',
+    when: ({ principal, effect, widens, targets }) =>
+      effect === 'store' &&
+      widens === 0 &&
+      targets.length === 1 &&
+      targets.every(
+        ({ kind, name, isOutside, measure }) =>
+          kind === 'storage' && name === appOf(principal) && !isOutside && measure !== null,
+      ),
+  },
   {
     id: 'untrusted',
     text: 'This workspace is not trusted: nothing is done in it.',

@@ -1,6 +1,7 @@
 import { UserError } from '../../../protocol/src/errors.ts';
 import { conversationTables } from '../agent/conversations/tables.ts';
 import { appInstallations, appTables } from '../apps/tables.ts';
+import { actCountTables } from '../gate/actCounts.ts';
 import { gateTables } from '../gate/ledger.ts';
 import { historyTables } from '../history/tables.ts';
 import { pluginTables } from '../plugins/pluginRecords.ts';
@@ -102,6 +103,7 @@ const migrations: readonly string[] = [
   appTables,
   pluginTables,
   appInstallations,
+  actCountTables,
 ];
 
 /** Brings the database to the newest version. Throws `conflict` where a newer Sallyport has written it. */

@@ -8,6 +8,7 @@ import { bridgeValue } from '../../../protocol/src/bridge.ts';
 import { AppBridge } from '../../../webviews/src/appHost/appBridge.ts';
 import { CallLimits } from '../../../webviews/src/appHost/callLimits.ts';
 import { judgeCall } from '../../../webviews/src/appHost/judgeCall.ts';
+import { createFrequentActs } from '../../support/frequentActs.ts';
 
 /** A call that no app may make, whatever it was permitted. */
 interface Forbidden {
@@ -159,6 +160,7 @@ function realBehind(reached: string[]): Behind {
       delete: effect('delete'),
       usage: effect('usage'),
     },
+    acts: createFrequentActs().acts,
     generate: effect('generate'),
     models: { list: effect('models'), voices: effect('voices') },
     results: { list: effect('results'), read: effect('result') },

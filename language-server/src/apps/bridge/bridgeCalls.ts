@@ -9,9 +9,11 @@ import {
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { limits } from '../../../../protocol/src/limits.ts';
 import { NotPlain, parsePlainJson } from '../../../../protocol/src/plainJson.ts';
+import type { FrequentActs } from '../../gate/frequentActs.ts';
 import type { AppStorage } from '../../plugins/appStorage.ts';
 import type { Generate } from '../../plugins/generate.ts';
 import { toBytes, toContent } from '../../plugins/hostFunctions/content.ts';
+import { storageAct } from '../../plugins/storageAct.ts';
 import type { AppLibrary, RunningApp } from '../appLibrary.ts';
 import { issueTexts } from '../issueText.ts';
 import type { ModelList } from '../generate/modelList.ts';
@@ -24,6 +26,7 @@ import type { ProjectResults } from './projectResults.ts';
 export interface BridgeOptions {
   readonly library: Pick<AppLibrary, 'open'>;
   readonly storage: AppStorage;
+  readonly acts: Pick<FrequentActs, 'pass'>;
   readonly generate: Generate;
   readonly models: ModelList;
   readonly results: ProjectResults;
@@ -116,7 +119,8 @@ export function createBridgeCalls(
   };
 }
 
-function createHandlers({ storage, generate, models, results, callPlugin }: BridgeOptions): Handlers {
+function createHandlers(options: BridgeOptions): Handlers {
+  const { storage, acts, generate, models, results, callPlugin } = options;
   const ask =
     <K extends 'text' | 'image' | 'speech' | 'embedding'>(kind: K) =>
     (
@@ -129,6 +133,15 @@ function createHandlers({ storage, generate, models, results, callPlugin }: Brid
         ...(call.onText && { onText: call.onText }),
       });
   const limitOf = ({ rights }: RunningApp) => storageLimitBytes({ ...rights, plugins: {} });
+  const store = <R>(
+    running: RunningApp,
+    tool: EngineMethod,
+    use: (app: string, limitBytes: number) => R,
+  ): R => {
+    const { id } = running.app;
+    const limitBytes = limitOf(running);
+    return acts.pass(storageAct(`app:${id}`, id, tool, limitBytes), () => use(id, limitBytes));
+  };
   return {
     'plugin.call': async ({ app, content }, { plugin, function: functionName, input }, { signal }) => {
       if (!content.plugins.has(plugin))
@@ -139,19 +152,25 @@ function createHandlers({ storage, generate, models, results, callPlugin }: Brid
     'generate.image': ask('image'),
     'generate.speech': ask('speech'),
     'generate.embedding': ask('embedding'),
-    'files.get': ({ app }, { path, encoding }) => {
-      const file = storage.get(app.id, path);
-      if (!file) throw new BridgeError('not-found', 'There is no such file.');
-      return { ...toContent(file.bytes, encoding), bytes: file.sizeBytes, modifiedAt: file.modifiedAt };
-    },
+    'files.get': (running, { path, encoding }) =>
+      store(running, 'files.get', (app) => {
+        const file = storage.get(app, path);
+        if (!file) throw new BridgeError('not-found', 'There is no such file.');
+        return { ...toContent(file.bytes, encoding), bytes: file.sizeBytes, modifiedAt: file.modifiedAt };
+      }),
     'files.put': (running, { path, content, encoding }) =>
-      shown(storage.put(running.app.id, path, toBytes({ content, encoding }), limitOf(running))),
-    'files.list': ({ app }, { prefix }) => ({ files: storage.list(app.id, prefix).map(shown) }),
-    'files.delete': ({ app }, { path }) => ({ found: storage.delete(app.id, path) }),
-    'files.quota': (running) => ({
-      usedBytes: storage.usage(running.app.id).usedBytes,
-      limitBytes: limitOf(running),
-    }),
+      store(running, 'files.put', (app, limitBytes) =>
+        shown(storage.put(app, path, toBytes({ content, encoding }), limitBytes)),
+      ),
+    'files.list': (running, { prefix }) =>
+      store(running, 'files.list', (app) => ({ files: storage.list(app, prefix).map(shown) })),
+    'files.delete': (running, { path }) =>
+      store(running, 'files.delete', (app) => ({ found: storage.delete(app, path) })),
+    'files.quota': (running) =>
+      store(running, 'files.quota', (app, limitBytes) => ({
+        usedBytes: storage.usage(app).usedBytes,
+        limitBytes,
+      })),
     'models.list': (_, { kind }) => ({ models: models.list(kind) }),
     'voices.list': () => ({ voices: models.voices() }),
     'results.list': () => ({ projects: results.list() }),

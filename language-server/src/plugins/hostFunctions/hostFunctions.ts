@@ -12,15 +12,18 @@ import { NotPlain, parsePlainJson } from '../../../../protocol/src/plainJson.ts'
 import { pluginLimits } from '../../../../protocol/src/plugin.ts';
 import type { EgressRecord } from '../../../../protocol/src/runner.ts';
 import type { EgressNetwork } from '../../../../remote-agent/src/egressDial.ts';
+import type { FrequentActs } from '../../gate/frequentActs.ts';
 import type { ValueRequests } from '../../vault/valueRequests.ts';
 import type { AppStorage } from '../appStorage.ts';
 import type { Generate } from '../generate.ts';
 import { assertMayGenerate, hostsOf, principalOf, storageLimitOf, type PluginIdentity } from '../rights.ts';
+import { storageAct } from '../storageAct.ts';
 import { toBytes, toContent } from './content.ts';
 import { pluginFetch } from './pluginFetch.ts';
 
 export interface HostFunctionOptions {
   readonly storage: AppStorage;
+  readonly acts: Pick<FrequentActs, 'pass'>;
   readonly generate: Generate;
   readonly values: ValueRequests;
   /** A line of the egress log. */
@@ -54,7 +57,15 @@ type Table = {
  * time, before anything is done; the storage is that of its own app, which no parameter can name.
  */
 export function createHostFunctions(options: HostFunctionOptions): HostFunctions {
-  const { storage } = options;
+  const { storage, acts } = options;
+  const store = <R>(
+    who: PluginIdentity,
+    tool: HostCallName,
+    use: (app: string, limitBytes: number) => R,
+  ): R => {
+    const limitBytes = storageLimitOf(who.rights);
+    return acts.pass(storageAct(principalOf(who), who.app, tool, limitBytes), () => use(who.app, limitBytes));
+  };
 
   const generate =
     <K extends GenerateKind>(kind: K) =>
@@ -71,27 +82,26 @@ export function createHostFunctions(options: HostFunctionOptions): HostFunctions
         signal,
         record: (record) => options.recordEgress(principalOf(who), who.app, record),
       }),
-    'storage.get': (who, { path, encoding }) => {
-      storageLimitOf(who.rights);
-      const file = storage.get(who.app, path);
-      if (!file) throw new BridgeError('not-found', 'There is no such file');
-      const { bytes, sizeBytes, modifiedAt } = file;
-      return { ...toContent(bytes, encoding), bytes: sizeBytes, modifiedAt };
-    },
+    'storage.get': (who, { path, encoding }) =>
+      store(who, 'storage.get', (app) => {
+        const file = storage.get(app, path);
+        if (!file) throw new BridgeError('not-found', 'There is no such file');
+        const { bytes, sizeBytes, modifiedAt } = file;
+        return { ...toContent(bytes, encoding), bytes: sizeBytes, modifiedAt };
+      }),
     'storage.put': (who, { path, ...content }) =>
-      shown(storage.put(who.app, path, toBytes(content), storageLimitOf(who.rights))),
-    'storage.list': (who, { prefix }) => {
-      storageLimitOf(who.rights);
-      return { files: storage.list(who.app, prefix).map(shown) };
-    },
-    'storage.delete': (who, { path }) => {
-      storageLimitOf(who.rights);
-      return { found: storage.delete(who.app, path) };
-    },
-    'storage.quota': (who) => {
-      const limitBytes = storageLimitOf(who.rights);
-      return { usedBytes: storage.usage(who.app).usedBytes, limitBytes };
-    },
+      store(who, 'storage.put', (app, limitBytes) =>
+        shown(storage.put(app, path, toBytes(content), limitBytes)),
+      ),
+    'storage.list': (who, { prefix }) =>
+      store(who, 'storage.list', (app) => ({ files: storage.list(app, prefix).map(shown) })),
+    'storage.delete': (who, { path }) =>
+      store(who, 'storage.delete', (app) => ({ found: storage.delete(app, path) })),
+    'storage.quota': (who) =>
+      store(who, 'storage.quota', (app, limitBytes) => ({
+        usedBytes: storage.usage(app).usedBytes,
+        limitBytes,
+      })),
     'generate.text': generate('text'),
     'generate.image': generate('image'),
     'generate.speech': generate('speech'),

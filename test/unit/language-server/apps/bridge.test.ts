@@ -20,6 +20,7 @@ import { UserError } from '../../../../protocol/src/errors.ts';
 import { pluginFiles, writeApp } from '../../../support/appFolder.ts';
 import { useApps } from '../../../support/appsHarness.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
+import { createFrequentActs } from '../../../support/frequentActs.ts';
 
 const never = new AbortController().signal;
 const everything = {
@@ -121,6 +122,7 @@ describe('the bridge', () => {
     const bridge = createBridgeCalls({
       library: apps().apps.library,
       storage: apps().storage,
+      acts: createFrequentActs().acts,
       generate: async (by, kind, _, { onText }) => {
         seen.push(`${by} ${kind}`);
         onText?.('a');

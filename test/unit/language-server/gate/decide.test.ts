@@ -40,6 +40,11 @@ function grant(kind: Grant['kind'], overrides: Partial<Grant> = {}): Grant {
   return { id: kind, kind, scope: 's', conversation: 'c1', folder: '', createdAt: 0, ...overrides };
 }
 
+function storing(principal: Facts['principal'], app: string, measure: string | null = '16'): Partial<Facts> {
+  const target: Target = { kind: 'storage', name: app, measure, isProtected: false, isOutside: false };
+  return { principal, effect: 'store', targets: [target] };
+}
+
 const all = grantKinds.map((kind) => grant(kind));
 
 describe('decide', () => {
@@ -126,6 +131,30 @@ describe('decide', () => {
       'untrusted',
     ],
     [
+      'an app that stores, untrusted',
+      { ...storing('app:notes', 'notes'), trusted: false },
+      'allow',
+      'own-storage',
+    ],
+    ['a plugin that stores', storing('plugin:notes/search', 'notes'), 'allow', 'own-storage'],
+    ['an app that stores with another one', storing('app:notes', 'board'), 'deny', 'not-an-agent'],
+    ['a plugin named after another app', storing('plugin:board/notes', 'notes'), 'deny', 'not-an-agent'],
+    ['an app whose storage nobody accepted', storing('app:notes', 'notes', null), 'deny', 'not-an-agent'],
+    [
+      'an app that stores in no place',
+      { ...storing('app:notes', 'notes'), targets: [] },
+      'deny',
+      'not-an-agent',
+    ],
+    [
+      'an app that stores and widens',
+      { ...storing('app:notes', 'notes'), widens: 1 },
+      'deny',
+      'not-an-agent',
+    ],
+    ['a card that stores', storing('card:notes', 'notes'), 'deny', 'not-an-agent'],
+    ['an agent that stores', storing('agent', 'agent'), 'deny', 'otherwise'],
+    [
       'a real shell without its grant',
       { effect: 'projectShell', grants: [grant('read'), grant('write')] },
       'ask',
@@ -151,9 +180,9 @@ describe('decide', () => {
     effect: fc.constantFrom(...effectKinds),
     targets: fc.array(
       fc.record<Target>({
-        kind: fc.constantFrom('path', 'host', 'run'),
-        name: fc.constantFrom('src/main.ts', 'src', 'other', ''),
-        measure: fc.constant(null),
+        kind: fc.constantFrom('path', 'host', 'run', 'storage'),
+        name: fc.constantFrom('src/main.ts', 'src', 'other', 'a', 'b', ''),
+        measure: fc.constantFrom(null, '16'),
         isProtected: fc.boolean(),
         isOutside: fc.boolean(),
       }),
@@ -181,12 +210,16 @@ describe('decide', () => {
       fc.property(anyFacts, (each) => {
         const { verdict, rule } = decide(each);
         if (each.principal === 'person' || verdict !== 'allow') return;
-        assert.ok(each.trusted || each.effect === 'ask');
+        assert.ok(each.trusted || each.effect === 'ask' || rule.id === 'own-storage');
         if (rule.id === 'app-provider') assert.equal(each.effect, 'provider');
+        else if (rule.id === 'own-storage')
+          assert.match(`${each.principal} ${each.targets[0]?.name}`, /^(app:b b|plugin:a\/b a)$/);
+        else if (rule.id === 'plugin-value') assert.match(each.principal, /^plugin:/);
         else assert.ok(each.principal === 'agent' || each.principal === 'external-agent');
         assert.equal(each.widens, 0);
         assert.ok(!each.targets.some(({ isOutside }) => isOutside));
-        assert.ok(!['deleteHistory', 'clearCache', 'fetch', 'undo'].includes(each.effect));
+        assert.ok(!['deleteHistory', 'clearCache', 'undo'].includes(each.effect));
+        assert.ok(each.effect !== 'fetch' || rule.id === 'plugin-value');
         if (rule.id !== 'granted') return;
         const used = coveringGrant(each);
         assert.ok(used && (used.conversation === null || used.conversation === each.conversation));

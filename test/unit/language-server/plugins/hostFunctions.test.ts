@@ -10,6 +10,7 @@ import {
 import type { PluginRights } from '../../../../language-server/src/plugins/rights.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 import { noValueRequests } from '../../../support/valueRequests.ts';
+import { createFrequentActs } from '../../../support/frequentActs.ts';
 
 const all: PluginRights = [
   { name: 'storage', megabytes: 1 },
@@ -30,6 +31,7 @@ describe('hostFunctions', () => {
     };
     serve = createHostFunctions({
       storage,
+      acts: createFrequentActs().acts,
       generate,
       values: noValueRequests,
       recordEgress: () => undefined,
@@ -43,7 +45,12 @@ describe('hostFunctions', () => {
     const text = typeof params === 'string' ? params : JSON.stringify(params);
     try {
       return JSON.parse(
-        await serve({ app, plugin: 'search', rights, installation: 'i' }, name, text, new AbortController().signal),
+        await serve(
+          { app, plugin: 'search', rights, installation: 'i' },
+          name,
+          text,
+          new AbortController().signal,
+        ),
       );
     } catch (error) {
       assert.ok(error instanceof BridgeError, String(error));
