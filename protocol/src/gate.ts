@@ -33,6 +33,8 @@ export const effectKinds = [
   'provider',
   'store',
   'ask',
+  /** Puts a request into the vault's own list, whose answer alone releases anything. */
+  'askVault',
   'undo',
   'deleteHistory',
   'clearCache',

@@ -190,6 +190,12 @@ export const decisionTable: readonly Row[] = [
     when: ({ effect }) => effect === 'ask',
   },
   {
+    id: 'vault-question',
+    text: 'The vault puts this question to the person itself; no other answer releases a value.',
+    verdict: 'allow',
+    when: ({ effect }) => effect === 'askVault',
+  },
+  {
     id: 'provider',
     text: 'The person chose this connection for the conversation.',
     verdict: 'allow',

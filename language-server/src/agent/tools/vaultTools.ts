@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { UserError } from '../../../../protocol/src/errors.ts';
-import { permissionsOfCard, type Permission } from '../../../../protocol/src/permissions.ts';
+import { permissionsOfCard } from '../../../../protocol/src/permissions.ts';
 import type { VaultWish } from '../../../../protocol/src/vault.ts';
-import { parseVaultUse, vaultUseText, vaultUseWords } from '../../../../protocol/src/vaultUse.ts';
+import { parseVaultUse, vaultUseWords } from '../../../../protocol/src/vaultUse.ts';
 import type { Projects } from '../../project/model.ts';
 import type { PersonSide } from '../providers/personSide.ts';
 import { about, defineTool, thing } from './defineTool.ts';
@@ -59,15 +59,14 @@ export function createVaultTools({ projects, person }: VaultToolDeps): readonly 
         'Asks the person to let a card use a vault value. First write the use into the card’s permissions.vault with project_save; this then asks for exactly that. The answer is the person’s and may come later: go on meanwhile. You are never told the value.',
       input: askInput,
       list: 'ordinary',
-      effect: 'ask',
+      effect: 'askVault',
       async prepare({ card, item, field, reason }, { root, scope }) {
         const wishes = wishesOf(projects, root, card, item, field);
         const uses = wishes.map(({ use }) => `${field} of ${item}, ${vaultUseWords(use)}`);
-        const permissions = await ungranted(person, `card:${card}`, scope, wishes);
         return {
           args: { card, item, field, reason, uses },
-          // A yes here lets the question be put, no more: the vault's own answer is the only one that releases anything.
-          permissions,
+          // The vault asks for what no grant covers; one question, and its answer alone releases anything.
+          permissions: [],
           measure: async () => [],
           describe: () => ({
             title: `Ask for a vault value for the card ${card}`,
@@ -94,21 +93,6 @@ const stateWords = {
   accepted: 'the person has granted it.',
   declined: 'the person has declined it.',
 } as const;
-
-/** The wishes that no grant covers, as the permissions that a yes would open. All of them where the vault can't say. */
-async function ungranted(
-  person: PersonSide,
-  principal: string,
-  scope: string,
-  wishes: readonly VaultWish[],
-): Promise<Permission[]> {
-  const answer = await person
-    .ask('vault/covered', { principal, scope, wishes: [...wishes] })
-    .catch(() => undefined);
-  return wishes.flatMap(({ item, field, use }, at) =>
-    answer?.covered[at] === true ? [] : [{ name: 'vaultItem', item, field, use: vaultUseText(use) }],
-  );
-}
 
 /** What the card's own manifest asks of this field. Throws what to do first. */
 function wishesOf(

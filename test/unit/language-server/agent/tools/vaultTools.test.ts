@@ -9,7 +9,6 @@ import { GateHarness } from '../../../../support/gateHarness.ts';
 import { FakePersonSide } from '../../../../support/personSide.ts';
 import { writeProject } from '../../../../support/projectFolder.ts';
 import { useTemporaryFolder } from '../../../../support/temporaryFolder.ts';
-import { until } from '../../../../support/until.ts';
 import { callContext, callTool } from '../../../../support/toolCalls.ts';
 
 type Ask = ParamsOf<(typeof vaultPersonRequests)['vault/ask']>;
@@ -19,7 +18,6 @@ describe('the vault tools of an agent', () => {
   let harness: GateHarness;
   let person: FakePersonSide;
   let asked: Ask[];
-  let covered: boolean[];
 
   beforeEach(() => {
     harness = new GateHarness();
@@ -45,8 +43,6 @@ describe('the vault tools of an agent', () => {
       asked.push(params);
       return { grant: 'g', state: asked.length === 1 ? 'pending' : 'accepted' };
     });
-    covered = [false, false];
-    person.others.set('vault/covered', () => ({ covered }));
     person.others.set('vault/names', () => [
       { item: 'api', title: 'My "API"', kind: 'token', fields: ['token'], hosts: ['api.example.org'] },
     ]);
@@ -64,7 +60,7 @@ describe('the vault tools of an agent', () => {
   const wanted = { card: 'load', item: 'api', field: 'token', reason: 'It loads the data.' };
 
   it('[VAULTUSE-14] asks for what the card’s own manifest names, as the card, and goes on', async () => {
-    const result = await call('vault_ask', wanted, ['allow-once']);
+    const result = await call('vault_ask', wanted);
     assert.equal(result.state, 'done');
     assert.match(
       result.text,
@@ -80,46 +76,20 @@ describe('the vault tools of an agent', () => {
     assert.ok(asked.every(({ scope }) => scope === callContext('').scope));
   });
 
-  it('[VAULTUSE-14] is an act that opens a permission: a person is asked whatever was granted', async () => {
-    const scope = callContext('').scope;
-    for (const kind of ['read', 'write', 'run', 'shell'] as const)
-      harness.gate.give({ scope, kind, conversation: null, folder: '' });
-    const result = await call('vault_ask', wanted, ['decline']);
-    assert.notEqual(result.state, 'done');
-    assert.deepEqual(asked, []);
-    // The control: with a yes the question reaches the vault.
-    await call('vault_ask', wanted, ['allow-once']);
+  it('[VAULTUSE-14] is one question: the gate puts none of its own, and the vault’s answer is the only one', async () => {
+    await call('vault_ask', wanted);
     assert.equal(asked.length, 2);
+    assert.deepEqual(harness.waitingCounts, []);
   });
 
-  it('[VAULTUSE-14] shows each use that no grant covers, and asks nobody where all are covered', async () => {
-    covered = [true, false];
-    const running = call('vault_ask', wanted);
-    await until(() => harness.gate.waiting().length > 0);
-    const [approval] = harness.gate.waiting();
-    assert.ok(approval);
-    assert.equal(approval.rule.id, 'widening');
-    assert.deepEqual(
-      approval.permissions.map(({ key }) => key),
-      ['vaultItem:api:token:header:x-key:@api.example.org'],
-    );
-    harness.answer('decline');
-    await running;
+  it('[VAULTUSE-14] asks nothing in a workspace that is not trusted', async () => {
+    harness.trusted = false;
+    assert.equal((await call('vault_ask', wanted)).state, 'refused');
     assert.deepEqual(asked, []);
-    covered = [true, true];
-    assert.equal((await call('vault_ask', wanted)).state, 'done');
+    // The control: trusted, the same call reaches the vault.
+    harness.trusted = true;
+    await call('vault_ask', wanted);
     assert.equal(asked.length, 2);
-  });
-
-  it('[VAULTUSE-14] asks for all where the vault can’t say what is covered', async () => {
-    person.others.set('vault/covered', () => {
-      throw new UserError('closed', 'gone');
-    });
-    const running = call('vault_ask', wanted);
-    await until(() => harness.gate.waiting().length > 0);
-    assert.equal(harness.gate.waiting()[0]?.permissions.length, 2);
-    harness.answer('decline');
-    await running;
   });
 
   const refused: readonly [string, object, RegExp][] = [
@@ -147,6 +117,6 @@ describe('the vault tools of an agent', () => {
     person.others.set('vault/ask', () => {
       throw new UserError('permission-needed', 'there is no field token of a vault item api');
     });
-    assert.match((await call('vault_ask', wanted, ['allow-once'])).text, /no field token/);
+    assert.match((await call('vault_ask', wanted)).text, /no field token/);
   });
 });
