@@ -344,6 +344,8 @@ export const approvalWords = {
         return t('connection');
       case 'usage':
         return t('stored data');
+      case 'storage':
+        return t('storage of an app');
     }
   },
   isProtected: (): string => t('protected'),
