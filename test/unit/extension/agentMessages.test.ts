@@ -155,7 +155,7 @@ const lines = [
     back: [[]],
     documentTitle: [['edit', 'a1']],
     boundTo: [['abc', '2026-03-01 09:05:07']],
-    targetKind: [['path'], ['host'], ['run'], ['script'], ['project'], ['connection'], ['usage']],
+    targetKind: [['path'], ['host'], ['run'], ['script'], ['project'], ['connection'], ['usage'], ['storage']],
     isProtected: [[]],
     isOutside: [[]],
     isMissing: [[]],
