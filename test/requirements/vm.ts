@@ -1,6 +1,7 @@
 import type { Requirement } from '../requirements.ts';
 
 const source = 'docs/vm.md, What holds it';
+const terminal = 'docs/vm.md, A terminal inside';
 
 /** Cards in a VM of their project. */
 export const vmRequirements: readonly Requirement[] = [
@@ -40,5 +41,25 @@ export const vmRequirements: readonly Requirement[] = [
     id: 'VM-09',
     text: 'A card that was given a host reaches exactly that, from a VM with a network that its project’s other cards do not share.',
     source,
+  },
+  {
+    id: 'VM-21',
+    text: 'In a terminal a person is an ordinary user of the VM, who sees the machine and the files of cards that run, and can change none of it.',
+    source: terminal,
+  },
+  {
+    id: 'VM-22',
+    text: 'A terminal reaches neither the runner’s socket, journal, blobs and memory nor a device or a network.',
+    source: terminal,
+  },
+  {
+    id: 'VM-23',
+    text: 'The terminal’s SSH server lets in one key for one connection, shows one host key, which the VM told over its control port, and forwards nothing.',
+    source: terminal,
+  },
+  {
+    id: 'VM-24',
+    text: 'Terminals of a project share one connection; output, input, size and exit code pass, and closing the last ends everything that was started in them.',
+    source: terminal,
   },
 ];

@@ -76,7 +76,8 @@ export function openTestVms(
         engine: 'engine-of-tests',
         jobs: jobsUnder(key, jobs),
         release: () => Promise.resolve([]),
-        times: quickTimes,
+        // A VM on translated instructions may not answer for a while and is there all the same.
+        times: { ...quickTimes, heartbeatMs: 5_000 },
         now: () => performance.now(),
         setTimer: (run, ms) => {
           const timer = setTimeout(run, ms);

@@ -34,6 +34,8 @@ interface Stub {
   /** What progress was shown: titles, and what was reported under them. */
   progress: { title: string; reported: unknown[]; cancel: () => void }[];
   treeViews: StubTreeView[];
+  /** The options of the terminals that were made. */
+  terminals: { name: string; pty: unknown }[];
   /** Buttons that a person presses wherever they are offered, beside `answer`. */
   answers: string[];
   clipboard: string;
@@ -71,6 +73,7 @@ function fresh(): Stub {
     files: [],
     progress: [],
     treeViews: [],
+    terminals: [],
     written: [],
   };
 }
@@ -262,6 +265,10 @@ export const window = {
       [wanted].flat().some((label) => label && item.label.startsWith(label)),
     );
     return options.canPickMany ? (wanted === undefined ? undefined : found) : found[0];
+  },
+  createTerminal: (options: { name: string; pty: unknown }) => {
+    stub.terminals.push(options);
+    return { show: () => undefined };
   },
   createStatusBarItem: (): StubStatusItem => {
     const item = new StubStatusItem();

@@ -22,6 +22,8 @@ interface Terminal {
   end: ChannelEnd | undefined;
   /** Wakes whoever reads, where somebody does. */
   wake: (() => void) | undefined;
+  /** Lets go of the connection. Safe to call twice. */
+  readonly leave: () => void;
 }
 
 interface Shared {
@@ -62,12 +64,22 @@ export class Terminals {
       this.#leave(project, shared);
       throw error;
     }
-    const terminal: Terminal = { shell, output: new TerminalOutput(), end: undefined, wake: undefined };
+    let isHere = true;
+    const terminal: Terminal = {
+      shell,
+      output: new TerminalOutput(),
+      end: undefined,
+      wake: undefined,
+      leave: () => {
+        if (isHere) this.#leave(project, shared);
+        isHere = false;
+      },
+    };
     shell.stream.on('readable', () => terminal.wake?.());
     void shell.ended.then((end) => {
       terminal.end = end;
       terminal.wake?.();
-      this.#leave(project, shared);
+      terminal.leave();
     });
     const id = this.#options.createId();
     this.#terminals.set(id, terminal);
@@ -86,6 +98,7 @@ export class Terminals {
       for (;;) {
         const change = new Promise<void>((resolve) => (terminal.wake = resolve));
         if (signal.aborted) throw new UserError('cancelled', 'Nobody waits for this terminal any more');
+        this.#get(id);
         const { shell, output, end } = terminal;
         const bytes = shell.stream.read(
           Math.min(shell.stream.readableLength, terminalTextUnits),
@@ -128,6 +141,9 @@ export class Terminals {
     const terminal = this.#terminals.get(id);
     this.#terminals.delete(id);
     terminal?.shell.stream.destroy();
+    // The other end may say that it has ended only when the last of what was started there has.
+    terminal?.leave();
+    terminal?.wake?.();
   }
 
   dispose(): void {

@@ -7,6 +7,7 @@ import type { Notice } from '../../../../extension/src/messages.ts';
 import { checkUsedPlaces } from '../../../../extension/src/places/checkUsedPlaces.ts';
 import { registerPlaces } from '../../../../extension/src/places/registerPlaces.ts';
 import type { Services } from '../../../../extension/src/services.ts';
+import { UserError } from '../../../../protocol/src/errors.ts';
 import type { PlaceView } from '../../../../protocol/src/places.ts';
 import { FakeEngine } from '../../../support/fakeEngine.ts';
 import { heldJob, placeFacts, placePermission, samplePlace } from '../../../support/samplePlaces.ts';
@@ -104,6 +105,29 @@ describe('commands about places', () => {
       'lab over SSH can’t be used. No Node. Install it.',
       'There is no place ssh:gone in this window.',
     ]);
+  });
+
+  it('[VM-24] opens a terminal in the project’s VM, with progress, and asks for nothing else', async () => {
+    const { fake, run, errors } = make([samplePlace()], {
+      'place/terminalOpen': () => ({ terminal: 'a'.repeat(24) }),
+    });
+    await run('openVmTerminal', { place: 'vm' });
+    assert.deepEqual(errors, []);
+    assert.deepEqual(fake.asked('place/terminalOpen'), [
+      { root: makeProject({}).root, columns: 80, rows: 24 },
+    ]);
+    assert.equal(stub.terminals.length, 1);
+    assert.match(stub.progress[0]?.title ?? '', /^Opening a terminal in the VM of /);
+  });
+
+  it('opens no terminal where the VM can’t be started, and passes on why', async () => {
+    const { run, errors } = make([samplePlace()], {
+      'place/terminalOpen': () =>
+        Promise.reject(new UserError('isolation-missing', 'There is no VM image yet')),
+    });
+    await run('openVmTerminal');
+    assert.equal(stub.terminals.length, 0);
+    assert.equal((errors[0] as UserError).code, 'isolation-missing');
   });
 
   it('[PLACEUI-03] ends only the jobs that a person chose and confirmed', async () => {

@@ -9,6 +9,7 @@ import {
   placeNotices,
   placeQuestions,
   placeStateWord,
+  placeTerminal,
   troubleOf,
 } from '../../../../extension/src/placeViewMessages.ts';
 import { placeKinds, placeStates } from '../../../../protocol/src/places.ts';
@@ -128,6 +129,14 @@ const lines = [
     ownName: [[]],
     ownNameProblem: [[]],
     enrolling: [[]],
+  }),
+  ...render('terminal', placeTerminal, {
+    name: [[evil]],
+    opening: [[evil]],
+    welcome: [[]],
+    dropped: [[]],
+    stopped: [[`TERM${evil}`]],
+    lost: [[]],
   }),
   ...render('question', placeQuestions, {
     release: [

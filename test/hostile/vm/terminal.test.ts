@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PlaceRunner } from '../../../language-server/src/runners/places/placeRunner.ts';
+import type { SshConnection } from '../../../language-server/src/runners/ssh/sshConnection.ts';
+import { openTerminalConnection } from '../../../language-server/src/runners/vm/terminalConnection.ts';
+import { Terminals } from '../../../language-server/src/runners/vm/terminals.ts';
+import { putTree } from '../../support/blobs.ts';
+import { bundledRunner } from '../../support/bundledRunner.ts';
+import { jobWith } from '../../support/jobs.ts';
+import { Heard } from '../../support/remotePlace.ts';
+import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
+import { until } from '../../support/until.ts';
+import { builtVmHome, openTestVms, vmFault, type TestVms } from '../../support/vm.ts';
+
+const never = new AbortController().signal;
+const size = { columns: 90, rows: 20 };
+
+/** A real VM, its real SSH server, and what someone in it, or in place of it, could try. */
+describe('a terminal in a VM', function () {
+  this.timeout(300_000);
+  const folder = useTemporaryFolder();
+  let home = '';
+  let runner = '';
+  let vms: TestVms;
+  const open: { close(): void }[] = [];
+
+  before(async function () {
+    const fault = vmFault();
+    if (fault !== undefined) {
+      console.log(`      skipped: ${fault}`);
+      this.skip();
+    }
+    runner = bundledRunner();
+    home = await builtVmHome(runner);
+  });
+  beforeEach(() => {
+    const blobs = join(folder(), 'blobs');
+    mkdirSync(blobs, { recursive: true });
+    vms = openTestVms(home, runner, blobs);
+  });
+  afterEach(async () => {
+    for (const each of open.splice(0)) each.close();
+    await vms.place.dispose();
+  });
+
+  const connect = async (place: PlaceRunner = vms.place): Promise<SshConnection> => {
+    const connection = await openTerminalConnection(place, 'one', never);
+    open.push(connection);
+    return connection;
+  };
+  const said = async (connection: SshConnection, script: string) =>
+    (await connection.run('', `exec 2>&1\n${script}\n`)).stdout;
+
+  it('[VM-21] is an ordinary user who sees the machine and the files of a card that runs, and changes nothing', async () => {
+    const code = await putTree(vms.blobs.folder, {
+      'main.sh': 'echo begun; sleep 120',
+      'note.txt': 'seen\n',
+    });
+    const job = { ...jobWith({ jobId: `vm-terminal-${process.pid}`, code }), project: 'one' };
+    const heard = new Heard();
+    const stop = new AbortController();
+    const running = vms.place.run(job, heard, stop.signal);
+    await until(() => heard.stdout.includes('begun'), 60_000);
+
+    const connection = await connect();
+    const look = await said(
+      connection,
+      'id -u; cat /jobs/*/code/note.txt; busybox ps | grep -c "[s]leep 120"; head -1 /etc/passwd',
+    );
+    assert.match(look, /^1000\nseen\n[1-9]\nroot:x:0:0:/);
+    const note = '$(echo /jobs/*/code/note.txt)';
+    const attempts = [
+      `echo changed > ${note}`,
+      `rm -f ${note}`,
+      'echo x > /etc/passwd',
+      'echo x > /usr/bin/x',
+      'echo 1 > /proc/sys/kernel/panic',
+      'kill -9 1',
+      'pkill -9 -f "sleep 120"',
+      'mount -o remount,rw /',
+      'umount /var/lib/sallyport',
+    ];
+    const tried = await said(
+      connection,
+      attempts.map((each) => `(${each}) >/dev/null 2>&1 && echo "did: ${each}"`).join('\n'),
+    );
+    assert.equal(tried, '');
+    assert.match(
+      await said(connection, 'echo mine > ~/a && echo mine > /tmp/a && cat ~/a /tmp/a'),
+      /^mine\nmine\n/,
+    );
+    assert.match(await said(connection, 'cat /jobs/*/code/note.txt'), /^seen/);
+    stop.abort();
+    assert.equal((await running).outcome.kind, 'cancelled');
+  });
+
+  it('[VM-22] reaches neither the runner’s socket, journal and blobs nor its memory, nor any device or network', async () => {
+    const connection = await connect();
+    const hidden = await said(
+      connection,
+      'ls -A /var/lib/sallyport | wc -l; cat /proc/net/dev | wc -l; ls /dev | grep -E "vd|vport|hvc|mem" | wc -l',
+    );
+    // Two lines of heading, and the loopback.
+    assert.deepEqual(hidden.trim().split('\n'), ['0', '3', '0']);
+    const attempts = [
+      'cat /proc/1/environ',
+      'head -c 1 /proc/1/mem',
+      'ls -l /proc/1/root/',
+      'ls -l /proc/1/cwd/',
+      'readlink /proc/1/fd/0',
+      'cat /proc/1/maps',
+      'head -c 1 /proc/kcore',
+      'cat /dev/vdb',
+      'python3 -c "import ctypes; l=ctypes.CDLL(None,use_errno=True); exit(0 if l.ptrace(16,1,0,0)==0 else 1)"',
+      // The journal’s disk has other ways to a file than its path: by handle (open_by_handle_at(2)).
+      'python3 -c "import ctypes; l=ctypes.CDLL(None,use_errno=True); b=ctypes.create_string_buffer(256); exit(0 if l.name_to_handle_at(-100,b\'/jobs\',b,ctypes.byref(ctypes.c_int()),0)==0 else 1)"',
+      'unshare -U true',
+      'busybox unshare -U true',
+      'busybox nc -w 1 10.0.2.2 22 </dev/null',
+      'python3 -c "import socket; s=socket.socket(); s.settimeout(1); s.connect((\'10.0.2.2\',22))"',
+      'python3 -c "import socket; s=socket.socket(socket.AF_UNIX); s.connect(\'/var/lib/sallyport/runner.sock\')"',
+    ];
+    for (const attempt of attempts) {
+      const script = `(${attempt}) >/dev/null 2>&1 && echo did`;
+      assert.equal(await said(connection, script), '', attempt);
+    }
+    // The same right reads what is root's alone where nothing covers it: it is the cover that hides.
+    assert.equal(
+      await said(
+        connection,
+        'test ! -r /run/sallyport-terminal/host; cat /sys/kernel/slab/*/nothing 2>/dev/null; ls -d /jobs',
+      ),
+      '/jobs\n',
+    );
+  });
+
+  it('[VM-23] lets in one key, once, shows one host key, and forwards nothing', async () => {
+    const good = await connect();
+    assert.equal(await said(good, 'echo in'), 'in\n');
+    for (const refused of [
+      good.openTcp('127.0.0.1', 22),
+      good.openSocket('/var/lib/sallyport/runner.sock'),
+      good.openSocket('/run/x'),
+    ])
+      await assert.rejects(refused, { code: 'unreachable' });
+    good.close();
+    await good.closed;
+
+    // Another key than the one that was offered, as if someone else had got to the port.
+    const offered: Buffer[] = [];
+    const other: PlaceRunner = Object.create(vms.place, {
+      openTerminal: {
+        value: (key: string, options: object) => {
+          offered.push(Buffer.from(key, 'base64'));
+          return vms.place.openTerminal(Buffer.alloc(32, 7).toString('base64'), options);
+        },
+      },
+    }) as PlaceRunner;
+    await assert.rejects(connect(other), { code: 'sign-in' });
+    assert.equal(offered.length, 1);
+
+    // Another host than the one that the VM told of.
+    const swapped: PlaceRunner = Object.create(vms.place, {
+      openTerminal: {
+        value: async (key: string, options: object) => {
+          const way = await vms.place.openTerminal(key, options);
+          return { ...way, hostKey: Buffer.alloc(32, 7).toString('base64') };
+        },
+      },
+    }) as PlaceRunner;
+    await assert.rejects(connect(swapped), { code: 'host-key' });
+
+    // Nothing of that keeps the next one out, and its host key is another.
+    const keys = new Set<string>();
+    for (let count = 0; count < 2; count += 1) {
+      const { hostKey, stream } = await vms.place.openTerminal(Buffer.alloc(32, 7).toString('base64'), {
+        project: 'one',
+      });
+      keys.add(hostKey);
+      stream.destroy();
+    }
+    assert.equal(keys.size, 2);
+    assert.equal(await said(await connect(), 'echo in'), 'in\n');
+  });
+
+  it('[VM-24] several terminals share a connection; a slow reader loses nothing, closing the last ends everything', async () => {
+    let connections = 0;
+    let ids = 0;
+    const terminals = new Terminals({
+      connect: async (project, signal) => {
+        connections += 1;
+        return openTerminalConnection(vms.place, project, signal);
+      },
+      createId: () => String((ids += 1)),
+    });
+    open.push({ close: () => terminals.dispose() });
+    const [one, two] = await Promise.all([
+      terminals.open('one', size, never),
+      terminals.open('one', size, never),
+    ]);
+    assert.equal(connections, 1);
+    const readUntil = async (id: string, pattern: RegExp) => {
+      for (let text = ''; ;) {
+        const read = await terminals.read(id, AbortSignal.timeout(60_000));
+        text += read.text;
+        if (pattern.test(text)) return text;
+        assert.equal(read.end, null, text);
+      }
+    };
+    await terminals.write(one, 'stty size; echo from-$((20 + 1))\n');
+    assert.match(await readUntil(one, /from-21/), /20 90/);
+    terminals.resize(two, { columns: 123, rows: 45 });
+    await terminals.write(two, 'sleep 0.2; stty size; setsid sleep 1234 & \n');
+    await readUntil(two, /45 123/);
+
+    // A megabyte comes whole, however slowly it is read.
+    await terminals.write(one, 'head -c 1000000 /dev/zero | tr "\\0" x; echo; echo end-$((30 + 1))\n');
+    const much = await readUntil(one, /end-31/);
+    assert.equal((much.match(/x/g) ?? []).length >= 1_000_000, true);
+
+    await terminals.write(one, 'exit 7\n');
+    for (;;) {
+      const { end } = await terminals.read(one, AbortSignal.timeout(60_000));
+      if (!end) continue;
+      assert.deepEqual(end, { code: 7, signal: null });
+      break;
+    }
+    await assert.rejects(terminals.read(one, never), { code: 'not-found' });
+    terminals.close(two);
+    await until(() => terminals.count === 0, 30_000);
+    assert.equal(await said(await connect(), 'busybox ps | grep -c "[s]leep 1234"'), '0\n');
+  });
+});
