@@ -16,7 +16,14 @@ const network = ['egressAddresses.ts', 'egressDial.ts', 'egressRules.ts', 'webAd
 );
 /** What other folders take of the runner's in place of a second copy. */
 const sharedByRunner = {
-  'language-server': [...network, './src/files', './src/worker'],
+  'language-server': [
+    ...network,
+    './src/files',
+    './src/worker',
+    // A folder is shared with a VM by the rules by which it is with a card, whoever is asked.
+    './src/sharedFolder.ts',
+    ...['closedParent', 'identity', 'seccomp'].map((name) => `./src/isolation/${name}.ts`),
+  ],
   // Vault values are put into requests, and taken out of answers, by the same code wherever that is done.
   extension: [
     ...network,

@@ -102,6 +102,30 @@ export function spawnMachine(
   });
 }
 
+/**
+ * Starts the program that serves a folder to a VM, with its socket as standard input. It has no pipe to this process,
+ * and a root engine starts it as somebody else.
+ */
+export function spawnShare(
+  program: string,
+  args: readonly string[],
+  files: {
+    readonly socket: number;
+    readonly output: number;
+    readonly more: readonly number[];
+    readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+  },
+): ChildProcess {
+  const { socket, output, more, owner } = files;
+  return spawn(program, args, {
+    stdio: [socket, output, output, ...more],
+    env: { PATH: systemPath },
+    cwd: '/',
+    detached: true,
+    ...owner,
+  });
+}
+
 /** Administrators' programs are not on every person's path. */
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 

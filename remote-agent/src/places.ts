@@ -3,6 +3,7 @@ import { UserError } from '../../protocol/src/errors.ts';
 import type { EgressRecord, JobSpec } from '../../protocol/src/runner.ts';
 import { createEgressProxy, type EgressProxy } from './egress.ts';
 import { awaitListener, bridgeCommand, bridgeEnvironment, proxyEnvironment } from './egressBridge.ts';
+import type { FileOwner } from './files/materialize.ts';
 import type { Bridge, Mount, PreparedSandbox, SandboxRequest } from './isolation/bubblewrapSandboxes.ts';
 import type { Isolation } from './isolation/isolation.ts';
 import { StandbyPool } from './isolation/standby.ts';
@@ -20,6 +21,8 @@ export interface PlacesOptions {
   readonly standbyCount: number;
   /** Folders that no grant can reach. */
   readonly privateFolders: readonly string[];
+  /** Who acts in shared folders; absent: their owners, where the runner is root. */
+  readonly folderUser?: FileOwner | undefined;
   /** Node inside a sandbox, for the egress bridge. */
   readonly nodePath: string | undefined;
   readonly onEgress: (record: EgressRecord) => void;
@@ -57,7 +60,7 @@ export class Places {
 
   /** Rejects with `isolation-missing` where the sandbox can't be made exactly as asked, and as `sandboxRequest` does. */
   async open(job: JobSpec, values: JobValues = noValues): Promise<OpenedPlace> {
-    const request = sandboxRequest(job, this.#options.privateFolders);
+    const request = sandboxRequest(job, this.#options.privateFolders, this.#options.folderUser);
     if (isStandby(request)) {
       const ready = this.#standby.take();
       if (ready) return this.#place(ready);

@@ -12,6 +12,7 @@ import {
 import type { CgroupRoot } from './cgroup.ts';
 import type { Environment } from './environment.ts';
 import { createBlobStore, type BlobStore } from './files/blobStore.ts';
+import type { FileOwner } from './files/materialize.ts';
 import { findInterpreters, type Interpreters } from './interpreters.ts';
 import { remediesOf, type Probed } from './isolation/isolation.ts';
 import type { Flow, LogStream } from './jobLog.ts';
@@ -44,6 +45,11 @@ export interface RunnerOptions {
   readonly openCgroup: () => CgroupRoot | undefined;
   /** Names this start where one process is started more than once, as in a stored VM. */
   readonly start?: () => string;
+  /**
+   * Who acts in shared folders, where they are another machine's and shown to this one as that user's. Absent: their
+   * owners, where the runner is root.
+   */
+  readonly folderUser?: FileOwner;
   /** For diagnostics: never contents of a job. */
   readonly onProblem: (doing: string, error: unknown) => void;
 }
@@ -157,6 +163,7 @@ export class Runner {
         folder,
         standbyCount: Math.min(hello.maxJobs, availableParallelism()) + 1,
         privateFolders: [hello.blobs, hello.scratch, folder.path],
+        folderUser: this.#options.folderUser,
         nodePath: interpreters.node?.path,
         onEgress: (record) => events.egress(record),
         onProblem,

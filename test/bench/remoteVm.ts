@@ -12,7 +12,7 @@ import {
 import { MachineFolder } from '../../language-server/src/runners/vm/machineFolder.ts';
 import { lookAround, vmDiskMB, vmSize } from '../../language-server/src/runners/vm/openVmPlace.ts';
 import { qemuArguments } from '../../language-server/src/runners/vm/qemuArguments.ts';
-import { hasStored } from '../../language-server/src/runners/vm/storedMachine.ts';
+import { hasStored, storedName } from '../../language-server/src/runners/vm/storedMachine.ts';
 import { imageFiles, openVmFolder } from '../../language-server/src/runners/vm/vmFolder.ts';
 import { putTree } from '../support/blobs.ts';
 import { bundledRunner } from '../support/bundledRunner.ts';
@@ -49,6 +49,7 @@ async function startRows(home: string, runner: string): Promise<BenchRow[]> {
         image,
         imageId: machine.imageId,
         shape: machine.shape,
+        shares: [],
         stored,
         diskMB: vmDiskMB,
         project: () => null,
@@ -81,8 +82,10 @@ async function startRows(home: string, runner: string): Promise<BenchRow[]> {
         diskFormat: 'raw',
         control: 'c',
         bulk: 'b',
+        terminal: 't',
         monitor: 'm',
         console: 'log',
+        shares: [],
       },
       { kind: 'boot' },
     ).filter((each, at, all) => each !== '-sandbox' && all[at - 1] !== '-sandbox');
@@ -97,7 +100,8 @@ async function startRows(home: string, runner: string): Promise<BenchRow[]> {
     );
   };
   try {
-    const stored = hasStored(image, machine.stored) ? machine.stored : undefined;
+    const storedAs = storedName(machine.shape, machine.qemuVersion);
+    const stored = hasStored(image, storedAs) ? storedAs : undefined;
     const running: MachineFolder[] = [];
     const times = await measureInTurns(starts, {
       bare: bareBoot,

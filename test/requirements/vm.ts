@@ -1,6 +1,7 @@
 import type { Requirement } from '../requirements.ts';
 
 const source = 'docs/vm.md, What holds it';
+const folders = 'docs/vm.md, Folders of this computer';
 const terminal = 'docs/vm.md, A terminal inside';
 
 /** Cards in a VM of their project. */
@@ -12,7 +13,7 @@ export const vmRequirements: readonly Requirement[] = [
   },
   {
     id: 'VM-02',
-    text: 'The VM has no network device but where one was asked for, no folder of this machine, and QEMU runs in a sandbox of its own.',
+    text: 'The VM has no network device and no folder of this machine but where one was asked for, and QEMU runs in a sandbox of its own.',
     source,
   },
   {
@@ -34,7 +35,7 @@ export const vmRequirements: readonly Requirement[] = [
   { id: 'VM-07', text: 'Cancelling ends the card in the VM; the VM goes on.', source },
   {
     id: 'VM-08',
-    text: 'What a VM has not (folders of this machine, more memory) is refused in words.',
+    text: 'What a VM has not (the project itself, more memory) is refused in words.',
     source,
   },
   {
@@ -61,5 +62,35 @@ export const vmRequirements: readonly Requirement[] = [
     id: 'VM-24',
     text: 'Terminals of a project share one connection; output, input, size and exit code pass, and closing the last ends everything that was started in them.',
     source: terminal,
+  },
+  {
+    id: 'VM-10',
+    text: 'The server of a shared folder sees that folder alone, read-only unless writing was asked for; links and pipes in it lead nowhere outside.',
+    source: folders,
+  },
+  {
+    id: 'VM-11',
+    text: 'A card is shown exactly the folders that it was given, in a VM of its project that has exactly those; what it writes is their owner’s.',
+    source: folders,
+  },
+  {
+    id: 'VM-12',
+    text: 'What a card in a VM does in shared folders is under record and can be taken back; nothing writes there when nobody records.',
+    source: folders,
+  },
+  {
+    id: 'VM-13',
+    text: 'What is not shown to cards here is not shown to a VM, and a folder that was replaced is another one.',
+    source: folders,
+  },
+  {
+    id: 'VM-14',
+    text: 'The place tells the sum of its VMs: all their cards, and the state of the most telling.',
+    source: 'docs/vm.md, How it lives',
+  },
+  {
+    id: 'VM-15',
+    text: 'VMs with a network start from a store of their own.',
+    source: 'docs/vm.md, Build the image once',
   },
 ];

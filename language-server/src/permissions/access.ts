@@ -71,7 +71,9 @@ export function toAccess(
   if (!parsePlace(place)) {
     return refuse(`“${place}” names no place`, 'Write local, vm, ssh:HOST, worker:NAME or slurm:HOST.');
   }
-  if (place !== localPlace && (hostFolders.length > 0 || projectRoot !== undefined)) {
+  // A VM is on this computer and is shown its folders; the project itself is shown where no wall is wanted, which is here.
+  const showsFolders = place === localPlace || place === 'vm';
+  if ((!showsFolders && hostFolders.length > 0) || (place !== localPlace && projectRoot !== undefined)) {
     return refuse(
       `folders of this computer can’t be shown to a card on ${place}`,
       'Make the folder an input of the card, or run it here.',
@@ -130,6 +132,6 @@ function refuse(detail: string, remedy: string): { refused: Reason } {
 
 function absolute(path: string, userFolder: string): string | undefined {
   if (path === '~') return userFolder;
-  if (path.startsWith('~/')) return join(userFolder, path.slice(2));
-  return isAbsolute(path) ? normalize(path) : undefined;
+  if (path.startsWith('~/')) return join(userFolder, path.slice(2)).replace(/(.)\/$/, '$1');
+  return isAbsolute(path) ? normalize(path).replace(/(.)\/$/, '$1') : undefined;
 }

@@ -94,7 +94,24 @@ export function seccompInstructions(architecture: Architecture, profile: SocketP
 
 /** The same as the bytes of `struct sock_filter[]`, for bubblewrap's `--seccomp`. */
 export function seccompFilter(architecture: Architecture, profile: SocketProfile): Uint8Array {
-  const instructions = seccompInstructions(architecture, profile);
+  return toBytes(seccompInstructions(architecture, profile));
+}
+
+/**
+ * The filter, as bytes, of a program that gives up its groups and won't go on where it may not, as in a user namespace
+ * of one user (user_namespaces(7)): it is told that it has. Its groups open nothing that they did not open before.
+ */
+export function keptGroupsFilter(architecture: Architecture): Uint8Array {
+  return toBytes([
+    load(offsets.architecture),
+    ...unlessEqual(auditArchitecture[architecture], [give(action.kill)]),
+    load(offsets.number),
+    ...whenEqual(specials[architecture].setgroups, [give(action.pretend)]),
+    give(action.allow),
+  ]);
+}
+
+function toBytes(instructions: readonly Instruction[]): Uint8Array {
   const bytes = new Uint8Array(instructions.length * 8);
   const view = new DataView(bytes.buffer);
   instructions.forEach((instruction, at) => {

@@ -10,11 +10,21 @@ export const newestSyscall = 466;
 export const specials: Readonly<
   Record<
     Architecture,
-    Readonly<Record<'clone' | 'clone3' | 'ioctl' | 'setsockopt' | 'socket' | 'socketpair', number>>
+    Readonly<
+      Record<'clone' | 'clone3' | 'ioctl' | 'setgroups' | 'setsockopt' | 'socket' | 'socketpair', number>
+    >
   >
 > = {
-  x64: { clone: 56, clone3: 435, ioctl: 16, setsockopt: 54, socket: 41, socketpair: 53 },
-  arm64: { clone: 220, clone3: 435, ioctl: 29, setsockopt: 208, socket: 198, socketpair: 199 },
+  x64: { clone: 56, clone3: 435, ioctl: 16, setgroups: 116, setsockopt: 54, socket: 41, socketpair: 53 },
+  arm64: {
+    clone: 220,
+    clone3: 435,
+    ioctl: 29,
+    setgroups: 159,
+    setsockopt: 208,
+    socket: 198,
+    socketpair: 199,
+  },
 };
 
 const both = (number: number): Numbers => ({ x64: number, arm64: number });

@@ -25,6 +25,8 @@ export interface ServedRunnerOptions {
   readonly parallel: number;
   /** Names this start of the runner. Asked anew each time: a stored VM learns it when it is started again. */
   readonly instance: () => string;
+  /** True for the path of a folder that the engine has shared with this machine; absent: none is. */
+  readonly isShared?: ((path: string) => boolean) | undefined;
   /** Milliseconds since the epoch. */
   readonly wallClock: () => number;
   /** Called when no job runs or waits any more. */
@@ -42,6 +44,7 @@ export class ServedRunner {
   readonly #journal: Journal;
   readonly #runner: Runner;
   readonly #wallClock: () => number;
+  readonly #isShared: (path: string) => boolean;
   readonly #greeting: Promise<Hello>;
   #report: IsolationReport | undefined;
 
@@ -52,6 +55,7 @@ export class ServedRunner {
     this.parallel = options.parallel;
     this.#home = home;
     this.#wallClock = wallClock;
+    this.#isShared = options.isShared ?? (() => false);
     this.#journal = new Journal(home.journal);
     this.store = createBlobStore(home.blobs);
     const started = new Runner({
@@ -128,7 +132,8 @@ export class ServedRunner {
 
   async #run(job: JobSpec, signal: AbortSignal): Promise<JobResult> {
     await this.#greeting;
-    if (job.access.hostFolders.length > 0 || job.access.projectRoot !== undefined) {
+    const { hostFolders, projectRoot } = job.access;
+    if (projectRoot !== undefined || !hostFolders.every(({ path }) => this.#isShared(path))) {
       throw new UserError('unsafe-path', 'Folders of another machine can’t be shown to a card here');
     }
     return this.#runner.handlers['job/run'](job, signal);

@@ -13,6 +13,7 @@ import { Heard, RememberedJobs } from '../../support/remotePlace.ts';
 import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
 import { until } from '../../support/until.ts';
 import { builtVmHome, openTestVms, vmFault, type TestVms } from '../../support/vm.ts';
+import { qemuOf } from '../../support/vmProcesses.ts';
 
 const never = new AbortController().signal;
 const text = { port: 'text', type: 'text', optional: false } as const;
@@ -92,7 +93,10 @@ describe('cards in a VM', function () {
     assert.equal(outcome.kind, 'exited');
     assert.doesNotMatch(stdout, /seen|sallyport\.control/);
     const [machine = ''] = readdirSync(join(home, 'vm/machines'));
-    const arguments_ = readFileSync(`/proc/${await qemuOf(machine)}/cmdline`, 'utf8').split('\0');
+    const arguments_ = readFileSync(
+      `/proc/${qemuOf(join(home, 'vm/machines', machine))}/cmdline`,
+      'utf8',
+    ).split('\0');
     assert.equal(arguments_[arguments_.indexOf('-nic') + 1], 'none');
   });
 
@@ -111,21 +115,46 @@ describe('cards in a VM', function () {
     assert.equal(two.outcome.kind, 'exited');
   });
 
-  it('[VM-05] twins from one store share neither random numbers nor the time', async () => {
+  const networks = [
+    ['without a network', { kind: 'none' }],
+    ['with one', { kind: 'hosts', hosts: ['example.test'] }],
+  ] as const;
+  for (const [what, network] of networks) {
+    it(`[VM-05] [VM-15] twins ${what} from one store share neither random numbers nor the time`, async () => {
+      const vms = open();
+      const access = {
+        network: network.kind === 'none' ? network : { ...network, hosts: [...network.hosts] },
+        hostFolders: [],
+      };
+      const script = 'head -c 16 /dev/urandom | od -An -tx1; date +%s; cat /proc/sys/kernel/random/uuid';
+      const [one, two] = await Promise.all([
+        run(vms, script, { access }),
+        run(vms, script, { access, project: 'two' }),
+      ]);
+      const machines = join(home, 'vm/machines');
+      const started = readdirSync(machines).flatMap((name) => qemuOf(join(machines, name)) ?? []);
+      assert.equal(started.length, 2);
+      for (const pid of started)
+        assert.match(
+          readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
+          /-incoming/,
+          'one did not start from the store',
+        );
+      const [random1, date1 = '', uuid1] = one.stdout.trim().split('\n');
+      const [random2, date2 = '', uuid2] = two.stdout.trim().split('\n');
+      assert.notEqual(random1, random2);
+      assert.notEqual(uuid1, uuid2);
+      for (const date of [date1, date2]) assert.ok(Math.abs(Number(date) - Date.now() / 1000) < 120, date);
+    });
+  }
+
+  it('[VM-05] nor does the runner in them, which was running when the VM was stored', async () => {
     const vms = open();
-    const script = 'head -c 16 /dev/urandom | od -An -tx1; date +%s; cat /proc/sys/kernel/random/uuid';
-    const [one, two] = await Promise.all([run(vms, script), run(vms, script, { project: 'two' })]);
-    const [random1, date1 = '', uuid1] = one.stdout.trim().split('\n');
-    const [random2, date2 = '', uuid2] = two.stdout.trim().split('\n');
-    assert.notEqual(random1, random2);
-    assert.notEqual(uuid1, uuid2);
-    // Nor does the runner itself, which was running when the VM was stored.
     const keys = new Set<string>();
     for (const project of ['one', 'two']) {
       keys.add((await vms.place.ready({ project })).vaultKey ?? assert.fail());
     }
     assert.equal(keys.size, 2);
-    for (const date of [date1, date2]) assert.ok(Math.abs(Number(date) - Date.now() / 1000) < 120, date);
   });
 
   it('[VM-06] an engine that is killed loses nothing: the next one finds the VM and the result', async () => {
@@ -177,10 +206,10 @@ describe('cards in a VM', function () {
   it('[VM-08] refuses what a VM has not, in words', async () => {
     const vms = open();
     const refuse = async (more: Partial<CardJob>) => (await run(vms, 'true', more)).outcome;
-    const shared = await refuse({
-      access: { network: { kind: 'none' }, hostFolders: [{ path: '/tmp', name: 'x', write: false }] },
+    const project = await refuse({
+      access: { network: { kind: 'none' }, hostFolders: [], projectRoot: '/tmp' },
     });
-    assert.ok(shared.kind === 'refused' && /folder/.test(shared.detail));
+    assert.ok(project.kind === 'refused' && /project/.test(project.detail));
     const memory = await refuse({ limits: { ...limits, memoryMB: 60_000 } });
     assert.ok(memory.kind === 'refused' && /MB/.test(memory.detail));
   });
@@ -242,41 +271,8 @@ describe('cards in a VM', function () {
   });
 
   function isUp(machine: string): boolean {
-    return qemus().some((pid) => readLink(pid).startsWith(machine));
-  }
-  async function qemuOf(machine: string): Promise<number> {
-    const path = join(home, 'vm/machines', machine);
-    const found = qemus().find((pid) => readLink(pid).startsWith(path));
-    return Promise.resolve(found ?? assert.fail(`no QEMU runs for ${machine}`));
+    return qemuOf(machine) !== undefined;
   }
 });
-
-/** The processes that are QEMU, whatever sandbox they are in. */
-function qemus(): number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 0 && command(pid).includes('qemu-system'));
-}
-
-function command(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-/** The folder of this machine that a QEMU's console is written to. */
-function readLink(pid: number): string {
-  try {
-    for (const line of readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n')) {
-      const [, , , root = '', at] = line.split(' ');
-      if (at === '/machine') return root;
-    }
-  } catch {
-    // It has ended.
-  }
-  return '';
-}
 
 const crashVm = join(import.meta.dirname, '../../support/crashVm.ts');

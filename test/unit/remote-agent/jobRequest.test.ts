@@ -67,6 +67,17 @@ describe('what a job’s access means for its sandbox', () => {
     assert.equal(request(path.join(folder(), 'own-not')).mounts.length, 1);
   });
 
+  it('[VM-11] acts in shared folders as whom the machine is told, and as nobody’s where it is shown none', () => {
+    const user = { uid: 1000, gid: 1000 };
+    const access = {
+      network: { kind: 'none' } as const,
+      hostFolders: [{ path: folder(), name: 'a', write: false }],
+    };
+    assert.deepEqual(sandboxRequest(jobWith({ access }), [], user).user, user);
+    assert.equal(sandboxRequest(jobWith({}), [], user).user, undefined);
+    assert.equal(sandboxRequest(jobWith({ access }), []).user, undefined);
+  });
+
   it('[JOB-11] is a refusal for a name that leads elsewhere', () => {
     for (const name of ['../etc', 'a/b', '', '.', 'A'])
       assert.throws(() => request(folder(), name), isUnsafe, name);

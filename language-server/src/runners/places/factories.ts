@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { PlaceView } from '../../../../protocol/src/places.ts';
 import type { IdentitySigner } from '../../../../remote-agent/src/worker/leaf.ts';
 import { KnownWorkers } from '../worker/knownWorkers.ts';
 import { openVmPlace } from '../vm/openVmPlace.ts';
@@ -19,8 +20,15 @@ export interface PlaceSurroundings {
   readonly person: AskPerson;
   /** The identity by which workers know this computer. */
   readonly identity: () => Promise<IdentitySigner>;
-  /** Makes the runner of a served runner's transport. Its jobs are remembered under `key`, else under the place's id. */
-  readonly remote: (transport: RunnerTransport, key?: string) => PlaceRunner;
+  /**
+   * Makes the runner of a served runner's transport. Its jobs are remembered under `key`, else under the place's id, and
+   * where it would tell how things stand with it, it tells what `shown` makes of that.
+   */
+  readonly remote: (
+    transport: RunnerTransport,
+    key?: string,
+    shown?: (own: PlaceView) => PlaceView,
+  ) => PlaceRunner;
   readonly onProblem: (problem: string) => void;
   /** What OpenSSH makes of the person's files; tests put their own in its place. */
   readonly ssh?: SshSurroundings;

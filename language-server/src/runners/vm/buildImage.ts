@@ -16,8 +16,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../../../protocol/src/errors.ts';
+import { guestPerson } from '../../../../protocol/src/vmGuest.ts';
 import { packCpio } from './cpio.ts';
-import { firstProgram, guestPaths, startProgram } from './guestScripts.ts';
+import { firstProgram, guestPaths, guestTools, startProgram, terminalStart } from './guestScripts.ts';
 import { runTool, type SpawnTool } from './tools.ts';
 import { imageFiles, type VmFolder } from './vmFolder.ts';
 import { contentDigest, imageVersion, type VmImage } from './vmImage.ts';
@@ -27,6 +28,7 @@ import {
   vmKernelPackages,
   vmLeftOut,
   vmModules,
+  vmShareModules,
   vmPackages,
   type VmPackage,
 } from './vmPackages.ts';
@@ -192,7 +194,7 @@ function takeKernel(root: string, image: string): void {
     ...folders.map((path) => ({ path, mode: 0o755 })),
     { path: 'init', mode: 0o755, content: Buffer.from(firstProgram()) },
     { path: 'bin/busybox', mode: 0o755, content: readFileSync(join(root, 'usr/bin/busybox')) },
-    ...vmModules.map((name) => {
+    ...[...vmModules, ...vmShareModules].map((name) => {
       const path = found.get(`${name}.ko`);
       if (path === undefined) throw new UserError('internal', `The kernel’s package has no module ${name}`);
       return { path: `modules/${name}.ko`, mode: 0o644, content: readFileSync(path) };
@@ -214,6 +216,8 @@ function furnish({ runner, node }: BuildOptions, root: string): void {
     'home',
     'var/tmp',
     guestPaths.home.slice(1),
+    guestPaths.jobs.slice(1),
+    guestPaths.tools.slice(1),
   ])
     mkdirSync(join(root, path), { recursive: true });
   chmodSync(join(root, 'var/tmp'), 0o1777);
@@ -222,12 +226,17 @@ function furnish({ runner, node }: BuildOptions, root: string): void {
   copyFileSync(runner, join(root, guestPaths.runner));
   writeFileSync(join(root, guestPaths.start), startProgram());
   for (const path of [guestPaths.node, guestPaths.start]) chmodSync(join(root, path), 0o755);
+  for (const name of guestTools) symlinkSync('../../../bin/busybox', join(root, guestPaths.tools, name));
   const write = (path: string, text: string) => writeFileSync(join(root, path), text);
+  const { name, id, home, start } = guestPerson;
   write(
     'etc/passwd',
-    'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n',
+    `root:x:0:0:root:/root:/bin/sh\n${name}:x:${id}:${id}::${home}:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
   );
-  write('etc/group', 'root:x:0:\nnogroup:x:65534:\n');
+  // No group “tty”: an SSH server that is not root would have to give terminals to it.
+  write('etc/group', `root:x:0:\n${name}:x:${id}:\nnogroup:x:65534:\n`);
+  write(start.slice(1), terminalStart());
+  write('etc/shells', '/bin/sh\n/bin/bash\n');
   write('etc/hosts', '127.0.0.1 localhost\n::1 localhost\n');
   write('etc/resolv.conf', '');
   const awk = join(root, 'usr/bin/awk');

@@ -5,7 +5,7 @@ import { buildImage } from './buildImage.ts';
 import { isRunning, stopMachine } from './machine.ts';
 import { MachineFolder } from './machineFolder.ts';
 import { lookAround, vmDiskMB, vmSize } from './openVmPlace.ts';
-import { storeMachine } from './storedMachine.ts';
+import { storedName, storeMachine } from './storedMachine.ts';
 import { openVmFolder } from './vmFolder.ts';
 import type { VmImage } from './vmImage.ts';
 import { createVmTransport } from './vmTransport.ts';
@@ -28,8 +28,8 @@ export interface BuiltVm {
 }
 
 /**
- * Builds the image, boots it, runs a first card of each runtime in it and stores the VM, so that every later one starts
- * from there. Throws `isolation-missing` with the remedy, `cancelled`, `disk-full`.
+ * Builds the image, boots it, runs a first card of each runtime in it and stores the VM, with and without a network, so
+ * that later ones start from there. Throws `isolation-missing` with the remedy, `cancelled`, `disk-full`.
  */
 export async function buildVm(options: BuildVmOptions): Promise<BuiltVm> {
   const { home, runner, now, signal, onStep, onProblem } = options;
@@ -48,25 +48,32 @@ export async function buildVm(options: BuildVmOptions): Promise<BuiltVm> {
   });
   onStep('Looking at what VMs run on here', 0.8);
   const machine = await lookAround({ runner, now }, folder.image, folder.machines, vmSize());
-  const held = await MachineFolder.create(folder.machines, isRunning);
-  try {
-    onStep('Booting a VM and running first cards in it', 0.85);
-    const transport = createVmTransport({
-      folder: held,
-      programs: machine.programs,
-      image: { path: folder.image, id: image.id, diskMB: vmDiskMB },
-      shape: machine.shape,
-      stored: () => undefined,
-      project: () => null,
-      now,
-      onProblem,
-    });
-    await warmUp(transport, folder.path, signal, onProblem);
-    onStep('Storing the VM', 0.95);
-    await storeMachine(held, folder.image, machine.stored, signal);
-  } finally {
-    await stopMachine(held);
-    held.release();
+  for (const network of [false, true]) {
+    const shape = { ...machine.shape, network };
+    const held = await MachineFolder.create(folder.machines, isRunning);
+    try {
+      onStep(
+        `Booting a VM ${network ? 'with a network ' : ''}and running first cards in it`,
+        network ? 0.92 : 0.82,
+      );
+      const transport = createVmTransport({
+        folder: held,
+        programs: machine.programs,
+        image: { path: folder.image, id: image.id, diskMB: vmDiskMB },
+        shape,
+        shares: [],
+        stored: () => undefined,
+        project: () => null,
+        now,
+        onProblem,
+      });
+      await warmUp(transport, folder.path, signal, onProblem);
+      onStep('Storing the VM', network ? 0.98 : 0.9);
+      await storeMachine(held, folder.image, storedName(shape, machine.qemuVersion), signal);
+    } finally {
+      await stopMachine(held);
+      held.release();
+    }
   }
   onStep('Done', 1);
   return { image, accelerator: machine.shape.accelerator };

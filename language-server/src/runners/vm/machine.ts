@@ -10,6 +10,8 @@ import type { MachineFolder } from './machineFolder.ts';
 import { qemuArguments, type VmShape } from './qemuArguments.ts';
 import { openMonitor } from './qmp.ts';
 import { sealedPaths, sealedQemu } from './sealedQemu.ts';
+import { serveShares, type SpawnShare } from './serveShares.ts';
+import { shareSocket, type VmShare } from './shares.ts';
 import { missingTool, runTool, type SpawnTool } from './tools.ts';
 import { imageFiles, storedFiles } from './vmFolder.ts';
 
@@ -17,6 +19,7 @@ import { imageFiles, storedFiles } from './vmFolder.ts';
 export interface MachinePrograms {
   readonly qemu: string;
   readonly spawnTool: SpawnTool;
+  readonly spawnShare: SpawnShare;
   readonly spawnMachine: (
     program: string,
     args: readonly string[],
@@ -31,6 +34,8 @@ export interface StartOptions {
   readonly image: string;
   readonly imageId: string;
   readonly shape: VmShape;
+  /** As many as the shape says. */
+  readonly shares: readonly VmShare[];
   /** The folder of a stored VM of this image and shape; absent boots. */
   readonly stored?: string | undefined;
   /** What the disk begins as, by its path inside QEMU's sandbox; raw images are never written. */
@@ -40,9 +45,12 @@ export interface StartOptions {
   readonly signal: AbortSignal;
 }
 
-/** Starts the VM of a folder; it goes on when this engine ends. Whoever waits for it opens a port. */
+/**
+ * Starts the VM of a folder; it goes on when this engine ends, unless it has folders of this machine: what serves those
+ * ends with the engine, and the VM with that. Whoever waits for it opens a port.
+ */
 export async function startMachine(options: StartOptions): Promise<void> {
-  const { folder, programs, shape, image, stored, signal } = options;
+  const { folder, programs, shape, shares, image, stored, signal } = options;
   folder.clear();
   const backing = stored
     ? { path: `${sealedPaths.image}/${stored}/disk.qcow2`, format: 'qcow2' }
@@ -64,11 +72,15 @@ export async function startMachine(options: StartOptions): Promise<void> {
       diskFormat: 'qcow2',
       control: 'control',
       bulk: 'bulk',
+      terminal: 'terminal',
       monitor: 'monitor',
       console: 'console.log',
+      shares: shares.map((_, number) => shareSocket(number)),
     },
     stored ? { kind: 'stored', descriptor: storedDescriptor } : { kind: 'boot' },
   );
+  const links = rootLinks();
+  const servers = await serveShares({ ...programs, folder, shares, links, signal });
   const output = openSync(folder.file('qemu.log'), 'w', 0o600);
   const memory = stored ? openSync(storedFiles(join(image, stored)).memory, 'r') : undefined;
   try {
@@ -81,7 +93,8 @@ export async function startMachine(options: StartOptions): Promise<void> {
         machine: folder.path,
         accelerator: shape.accelerator,
         network: shape.network,
-        links: rootLinks(),
+        endsWithEngine: shares.length > 0,
+        links,
       }),
       folder.path,
       { output, stored: memory },
@@ -92,7 +105,14 @@ export async function startMachine(options: StartOptions): Promise<void> {
     });
     child.unref();
     folder.ended = new Promise((resolve) => child.once('exit', () => resolve()));
+    servers.onEnd(() => void child.kill('SIGKILL'));
     await untilThere(folder, child, signal);
+    // QEMU answers when it has all of its devices.
+    if (shares.length > 0) (await openMonitor(folder.socket('monitor'))).close();
+  } catch (error) {
+    const fault = servers.fault();
+    servers.stop();
+    throw fault ?? error;
   } finally {
     closeSync(output);
     if (memory !== undefined) closeSync(memory);

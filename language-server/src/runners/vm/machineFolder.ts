@@ -11,8 +11,10 @@ import {
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { UserError } from '../../../../protocol/src/errors.ts';
+import { guestPorts } from '../../../../protocol/src/vmGuest.ts';
 import { Database } from '../../store/database.ts';
 import { accelerators } from './qemuArguments.ts';
+import { shareFiles } from './shares.ts';
 
 /** What is kept about a VM that runs, for an engine that comes after the one that started it. */
 const machineFacts = z.strictObject({
@@ -114,7 +116,15 @@ export class MachineFolder {
 
   /** Removes what a VM that has ended left. */
   clear(): void {
-    for (const name of ['machine.json', 'disk.qcow2', 'control', 'bulk', 'monitor', 'memory', 'console.log'])
+    for (const name of [
+      'machine.json',
+      'disk.qcow2',
+      ...Object.keys(guestPorts),
+      'monitor',
+      'memory',
+      'console.log',
+      ...shareFiles,
+    ])
       rmSync(this.file(name), { force: true });
   }
 

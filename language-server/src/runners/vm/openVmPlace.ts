@@ -1,18 +1,20 @@
 import { existsSync } from 'node:fs';
 import { arch, availableParallelism, totalmem } from 'node:os';
 import { UserError } from '../../../../protocol/src/errors.ts';
+import type { PlaceView } from '../../../../protocol/src/places.ts';
 import type { PlaceRunner } from '../places/placeRunner.ts';
 import type { RunnerTransport } from '../places/runnerTransport.ts';
-import { spawnMachine, spawnSystemTool } from '../../environment.ts';
+import { spawnMachine, spawnShare, spawnSystemTool } from '../../environment.ts';
 import { chooseAccelerator } from './accelerator.ts';
 import { isRunning, openPort, startMachine, stopMachine, type MachinePrograms } from './machine.ts';
 import { MachineFolder } from './machineFolder.ts';
 import type { VmShape } from './qemuArguments.ts';
+import { sharesOf } from './shares.ts';
 import { hasStored, storedName } from './storedMachine.ts';
 import { runTool } from './tools.ts';
 import { openVmFolder } from './vmFolder.ts';
 import { assertImage } from './vmImage.ts';
-import { VmPlace, type Vm } from './vmPlace.ts';
+import { VmPlace, type Vm, type VmKind } from './vmPlace.ts';
 import { createVmTransport } from './vmTransport.ts';
 
 /** Megabytes that the disk of a VM can grow to. */
@@ -25,16 +27,24 @@ export interface VmSurroundings {
   readonly runner: string;
   readonly now: () => number;
   readonly onProblem: (problem: string) => void;
-  /** Makes the runner of a served runner's transport; its jobs are remembered under `key`. */
-  readonly remote: (transport: RunnerTransport, key: string) => PlaceRunner;
+  /**
+   * Makes the runner of a served runner's transport; its jobs are remembered under `key`, and where it would tell how
+   * things stand with it, it tells what `shown` makes of that.
+   */
+  readonly remote: (
+    transport: RunnerTransport,
+    key: string,
+    shown: (own: PlaceView) => PlaceView,
+  ) => PlaceRunner;
 }
 
 /** The place `vm` on this machine. Nothing starts before something is asked of it. */
 export function openVmPlace(around: VmSurroundings): VmPlace {
   const { memoryMB, processors } = vmSize();
   const folders = openVmFolder(around.home);
-  const toVm = (folder: MachineFolder, machine: Machine, network: boolean): Vm => {
-    const shape = { ...machine.shape, network };
+  const toVm = (folder: MachineFolder, machine: Machine, { network, shares }: VmKind): Vm => {
+    const modes = shares.map(({ write }) => (write ? 'rw' : 'ro'));
+    const shape: VmShape = { ...machine.shape, network, shares: modes };
     const storedAs = storedName(shape, machine.qemuVersion);
     let owner = folder.readFacts()?.project ?? null;
     const transport = createVmTransport({
@@ -42,13 +52,16 @@ export function openVmPlace(around: VmSurroundings): VmPlace {
       programs: machine.programs,
       image: { path: folders.image, id: machine.imageId, diskMB: vmDiskMB },
       shape,
-      stored: () => (hasStored(folders.image, storedAs) ? storedAs : undefined),
+      shares,
+      // QEMU can't store a VM whose devices are another program's.
+      stored: () => (shares.length === 0 && hasStored(folders.image, storedAs) ? storedAs : undefined),
       project: () => owner,
       now: around.now,
       onProblem: around.onProblem,
     });
     return {
-      runner: around.remote(transport, `vm:${folder.id}`),
+      endsWithEngine: shares.length > 0,
+      runner: around.remote(transport, `vm:${folder.id}`, () => place.view()),
       assign: (project) => {
         owner = project;
         const facts = folder.readFacts();
@@ -66,22 +79,24 @@ export function openVmPlace(around: VmSurroundings): VmPlace {
         throw error;
       },
     ));
-  return new VmPlace({
+  const place = new VmPlace({
     memoryMB,
-    find: async (project, network) => {
+    sharesOf: (wanted) => sharesOf(wanted, [around.home]),
+    find: async (project, kind) => {
       const machine = await look();
       const folder = MachineFolder.find(folders.machines, project);
       if (!folder) return undefined;
-      if (await isRunning(folder)) return toVm(folder, machine, network);
+      if (await isRunning(folder)) return toVm(folder, machine, kind);
       folder.clear();
       folder.release();
       return undefined;
     },
-    create: async (network) => {
+    create: async (kind) => {
       const machine = await look();
-      return toVm(await MachineFolder.create(folders.machines, isRunning), machine, network);
+      return toVm(await MachineFolder.create(folders.machines, isRunning), machine, kind);
     },
   });
+  return place;
 }
 
 /** What VMs are started with here. */
@@ -90,8 +105,6 @@ export interface Machine {
   readonly shape: VmShape;
   readonly imageId: string;
   readonly qemuVersion: string;
-  /** The name of the stored VM of this image and shape, whether it is there or not. */
-  readonly stored: string;
 }
 
 /** A quarter of the memory and half of the processors, within bounds. */
@@ -118,7 +131,7 @@ export async function lookAround(
   }
   const { id: imageId } = assertImage(image, around.runner);
   const signal = AbortSignal.timeout(30_000);
-  const programs = { qemu, spawnTool: spawnSystemTool, spawnMachine };
+  const programs = { qemu, spawnTool: spawnSystemTool, spawnMachine, spawnShare };
   const said = await runTool(spawnSystemTool, { program: qemu, args: ['--version'], folder: image, signal });
   const [, qemuVersion = '0'] = /version (\S+)/.exec(said) ?? [];
   const accelerator = await chooseAccelerator({
@@ -128,8 +141,8 @@ export async function lookAround(
     hasDevice: () => existsSync('/dev/kvm'),
     boots: () => bootsWithKvm({ programs, image, imageId, machines, now: around.now, size }),
   });
-  const shape = { accelerator, network: false, ...size };
-  return { programs, shape, imageId, qemuVersion, stored: storedName(shape, qemuVersion) };
+  const shape = { accelerator, network: false, shares: [], ...size };
+  return { programs, shape, imageId, qemuVersion };
 }
 
 const qemuPrograms: Readonly<Record<string, string>> = { x64: 'qemu-system-x86_64' };
@@ -148,13 +161,14 @@ async function bootsWithKvm(options: {
   const folder = await MachineFolder.create(machines, isRunning);
   const signal = AbortSignal.timeout(kvmProbeMs);
   try {
-    const shape = { accelerator: 'kvm' as const, network: false, ...size };
+    const shape = { accelerator: 'kvm' as const, network: false, shares: [], ...size };
     await startMachine({
       programs,
       folder,
       image,
       imageId,
       shape,
+      shares: [],
       diskMB: vmDiskMB,
       project: () => null,
       signal,

@@ -1,3 +1,5 @@
+import { guestPorts, guestShares, type GuestPort, type ShareMode } from '../../../../protocol/src/vmGuest.ts';
+
 /** What a VM can run on: the processor's own virtualisation, or QEMU's translation of every instruction. */
 export const accelerators = ['kvm', 'tcg'] as const;
 export type Accelerator = (typeof accelerators)[number];
@@ -8,6 +10,8 @@ export interface VmShape {
   readonly processors: number;
   /** True for a VM of cards that were given a network: QEMU's own, behind this machine's address. */
   readonly network: boolean;
+  /** How each folder of this machine is shared with the VM, by its number. */
+  readonly shares: readonly ShareMode[];
 }
 
 export interface QemuFiles {
@@ -21,14 +25,17 @@ export interface QemuFiles {
   /** Sockets that QEMU makes. */
   readonly control: string;
   readonly bulk: string;
+  readonly terminal: string;
   readonly monitor: string;
+  /** The sockets of what serves the shared folders, by their numbers; they are there before QEMU is started. */
+  readonly shares: readonly string[];
   /** Where the guest's console is written. */
   readonly console: string;
 }
 
 /**
- * QEMU's argument list: a machine with nothing but what is named here. No network device but where one was asked for, no
- * shared folder, no graphics, and QEMU itself may start no program and gain no right.
+ * QEMU's argument list: a machine with nothing but what is named here. No network device and no shared folder
+ * but where one was asked for, no graphics, and QEMU itself may start no program and gain no right.
  *
  * A microvm under TCG has to be told the speed of its clock, else the kernel looks for a timer that is not there.
  */
@@ -38,14 +45,21 @@ export function qemuArguments(
   from: { readonly kind: 'boot' } | { readonly kind: 'stored'; readonly descriptor: number },
 ): string[] {
   const isTranslated = shape.accelerator === 'tcg';
+  const shared = shape.shares.length > 0;
   const append = [
     'console=ttyS0 quiet panic=-1 reboot=t rdinit=/init random.trust_cpu=on',
     ...(isTranslated ? ['tsc_early_khz=2600000 lpj=5200000 mitigations=off'] : []),
+    ...(shared ? [`${guestShares.parameter}=${shape.shares.join(',')}`] : []),
   ];
   return [
-    ...['-M', isTranslated ? 'microvm,accel=tcg,pit=on' : 'microvm,accel=kvm'],
+    ...[
+      '-M',
+      `microvm,${isTranslated ? 'accel=tcg,pit=on' : 'accel=kvm'}${shared ? ',memory-backend=ram' : ''}`,
+    ],
     ...['-cpu', isTranslated ? 'max' : 'host'],
     ...['-smp', String(shape.processors), '-m', String(shape.memoryMB)],
+    // What serves the folders reads and writes the VM's memory.
+    ...(shared ? ['-object', `memory-backend-memfd,id=ram,size=${shape.memoryMB}M,share=on`] : []),
     ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
     ...(shape.network
       ? ['-netdev', 'user,id=net', '-device', 'virtio-net-device,netdev=net']
@@ -56,8 +70,8 @@ export function qemuArguments(
     ...drive('root', files.root, 'raw', 'readonly=on'),
     ...drive('disk', files.disk, files.diskFormat, 'discard=unmap'),
     ...['-device', 'virtio-serial-device'],
-    ...port('control', files.control, 'sallyport.control'),
-    ...port('bulk', files.bulk, 'sallyport.bulk'),
+    ...(Object.keys(guestPorts) as GuestPort[]).flatMap((kind) => port(kind, files[kind], guestPorts[kind])),
+    ...files.shares.flatMap(share),
     ...['-qmp', `unix:${quoted(files.monitor)},server=on,wait=off`],
     ...['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
     ...(from.kind === 'stored' ? ['-incoming', `fd:${from.descriptor}`] : []),
@@ -73,6 +87,14 @@ function port(id: string, path: string, name: string): string[] {
   return [
     ...['-chardev', `socket,id=${id},path=${quoted(path)},server=on,wait=off`],
     ...['-device', `virtserialport,chardev=${id},name=${name}`],
+  ];
+}
+
+function share(path: string, number: number): string[] {
+  const id = `share${number}`;
+  return [
+    ...['-chardev', `socket,id=${id},path=${quoted(path)}`],
+    ...['-device', `vhost-user-fs-device,chardev=${id},tag=${guestShares.tag}${number}`],
   ];
 }
 

@@ -13,6 +13,8 @@ export function sealedQemu(options: {
   readonly image: string;
   readonly machine: string;
   readonly accelerator: Accelerator;
+  /** True for a VM that must not outlive who started it. */
+  readonly endsWithEngine: boolean;
   /** Leaves QEMU this machine's network, for the VM to have one. */
   readonly network: boolean;
   /** The links of this machine's root into /usr: `['/lib', 'usr/lib']`. */
@@ -20,6 +22,7 @@ export function sealedQemu(options: {
 }): string[] {
   return [
     ...['--unshare-all', '--new-session', '--cap-drop', 'ALL'],
+    ...(options.endsWithEngine ? ['--die-with-parent'] : []),
     ...(options.network ? ['--share-net', ...bindResolver] : []),
     ...['--ro-bind', '/usr', '/usr'],
     ...options.links.flatMap(([path, to]) => ['--symlink', to, path]),

@@ -71,6 +71,7 @@ const packageOf: Readonly<Record<string, string>> = {
   'dpkg-deb': 'dpkg',
   'apt-get': 'apt',
   bwrap: 'bubblewrap',
+  virtiofsd: 'virtiofsd, or qemu-system-common on Debian 12',
 };
 
 /** The error for a program that is not there, with the package that brings it. */

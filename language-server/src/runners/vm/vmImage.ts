@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { UserError } from '../../../../protocol/src/errors.ts';
-import { firstProgram, startProgram } from './guestScripts.ts';
+import { guestPerson } from '../../../../protocol/src/vmGuest.ts';
+import { firstProgram, guestTools, startProgram, terminalStart } from './guestScripts.ts';
 import { imageFiles } from './vmFolder.ts';
 import { vmLeftOut, vmPackages } from './vmPackages.ts';
 
@@ -57,7 +58,17 @@ export function assertImage(folder: string, runner: string): VmImage {
 /** SHA-256 over what Sallyport itself puts into an image, in hexadecimal; `runner` is the path of `remote-agent.cjs`. */
 export function contentDigest(runner: string): string {
   return createHash('sha256')
-    .update(JSON.stringify([firstProgram(), startProgram(), vmPackages, vmLeftOut]))
+    .update(
+      JSON.stringify([
+        firstProgram(),
+        startProgram(),
+        terminalStart(),
+        guestTools,
+        guestPerson,
+        vmPackages,
+        vmLeftOut,
+      ]),
+    )
     .update(readFileSync(runner))
     .digest('hex');
 }

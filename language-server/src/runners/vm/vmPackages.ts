@@ -1,6 +1,7 @@
 /**
  * What the root file system of a VM is made of: packages of the person's own distribution, with all that they depend
- * on. Cards find Python, a shell and the usual small programs; Node is the one that runs the engine.
+ * on. Cards find Python, a shell and the usual small programs; Node is the one that runs the engine. Dropbear serves the
+ * terminal, in a fiftieth of what OpenSSH's server brings with it here.
  */
 export const vmPackages = [
   'bash',
@@ -10,12 +11,14 @@ export const vmPackages = [
   'coreutils',
   'dash',
   'diffutils',
+  'dropbear-bin',
   'findutils',
   'gawk',
   'grep',
   'gzip',
   'libpython3-stdlib',
   'libstdc++6',
+  'ncurses-base',
   'python3-minimal',
   'sed',
   'tar',
@@ -39,6 +42,9 @@ export const vmModules = [
   'virtio_net',
   'overlay',
 ] as const;
+
+/** Those that a VM with shared folders loads beside them. */
+export const vmShareModules = ['fuse', 'virtiofs'] as const;
 
 /** Folders of the packages that no program of a VM needs. Licences stay. */
 export const vmLeftOut = [

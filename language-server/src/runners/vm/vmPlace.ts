@@ -1,15 +1,25 @@
 import { createHash } from 'node:crypto';
-import { UserError } from '../../../../protocol/src/errors.ts';
+import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
 import type { HeldJob, PlaceView } from '../../../../protocol/src/places.ts';
-import { emptyResult, type JobResult } from '../../../../protocol/src/runner.ts';
+import { emptyResult, type JobAccess, type JobResult } from '../../../../protocol/src/runner.ts';
 import type { CardJob, JobEvents } from '../cardRunner.ts';
-import type { PlaceInfo, PlaceRunner, ReadyOptions } from '../places/placeRunner.ts';
+import type { PlaceInfo, PlaceRunner, ReadyOptions, TerminalWay } from '../places/placeRunner.ts';
+import { foldersInside, type VmShare } from './shares.ts';
+import { summarizeVms } from './vmView.ts';
 
 /** The place's id. */
 export const vmPlace = 'vm';
 
+/** What a VM has that not every card is given. */
+export interface VmKind {
+  readonly network: boolean;
+  readonly shares: readonly VmShare[];
+}
+
 /** A VM of this engine. */
 export interface Vm {
+  /** True where nothing may go on in it once this engine lets go of it. */
+  readonly endsWithEngine: boolean;
   readonly runner: PlaceRunner;
   /** Remembers whose VM it is, for engines to come. */
   assign(project: string): void;
@@ -21,19 +31,29 @@ export interface Vm {
 export interface VmPlaceOptions {
   readonly memoryMB: number;
   /** A VM that an earlier engine left with jobs of this project. */
-  readonly find: (project: string, network: boolean) => Promise<Vm | undefined>;
+  readonly find: (project: string, kind: VmKind) => Promise<Vm | undefined>;
   /** A VM of nobody, which starts when it is first needed. Throws `isolation-missing` where there is no image. */
-  readonly create: (network: boolean) => Promise<Vm>;
+  readonly create: (kind: VmKind) => Promise<Vm>;
+  /** The shares of a VM for a card with these folders. Throws `unsafe-path` for folders that no card is shown. */
+  readonly sharesOf: (folders: JobAccess['hostFolders']) => readonly VmShare[];
+}
+
+/** A VM of a project, and how many are using it at the moment. */
+interface Taken {
+  readonly vm: Promise<Vm>;
+  readonly isSharing: boolean;
+  users: number;
 }
 
 /**
  * VMs as one place: each project has one of its own, so that nothing that a card of one project did to its VM meets
- * another project, and a second one with a network for those of its cards that were given one. The one that is asked what cards will find belongs to nobody yet; the first project gets it.
+ * another project, and others for those of its cards that were given a network or folders: exactly what was given is
+ * part of what VM it is. The one that is asked what cards will find belongs to nobody yet; the first project gets it.
  */
 export class VmPlace implements PlaceRunner {
   readonly id = vmPlace;
   readonly #options: VmPlaceOptions;
-  readonly #projects = new Map<string, Promise<Vm>>();
+  readonly #projects = new Map<string, Taken>();
   /** Those that were made, in use or spare. */
   readonly #vms = new Set<Vm>();
   #spare: Promise<Vm> | undefined;
@@ -43,7 +63,7 @@ export class VmPlace implements PlaceRunner {
   }
 
   async ready(options: ReadyOptions = {}): Promise<PlaceInfo> {
-    const vm = await (options.project === undefined ? this.#any() : this.#of(options.project, false));
+    const vm = await (options.project === undefined ? this.#any() : this.#of(options.project, bare).vm);
     return vm.runner.ready(options);
   }
 
@@ -52,20 +72,10 @@ export class VmPlace implements PlaceRunner {
   }
 
   view(): PlaceView {
-    const views = [...this.#vms].map(({ runner }) => runner.view());
-    const shown = views.find(({ state }) => state === 'ready') ?? views[0];
-    const closed: PlaceView = {
-      id: vmPlace,
-      kind: 'vm',
-      state: 'closed',
-      detail: '',
-      remedy: '',
-      facts: null,
-      running: 0,
-      latencyMs: null,
-    };
-    const running = views.reduce((sum, view) => sum + view.running, 0);
-    return shown ? { ...shown, id: vmPlace, kind: 'vm', running } : closed;
+    return summarizeVms(
+      vmPlace,
+      [...this.#vms].map(({ runner }) => runner.view()),
+    );
   }
 
   async held(): Promise<HeldJob[]> {
@@ -78,28 +88,45 @@ export class VmPlace implements PlaceRunner {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
+  /** A terminal in the VM of a project, the one without a network; it is started where it does not run. */
+  async openTerminal(clientKey: string, options: ReadyOptions = {}): Promise<TerminalWay> {
+    const { runner } = await this.#of(options.project ?? '', bare).vm;
+    if (!runner.openTerminal) throw new UserError('not-found', 'This VM has no terminal');
+    return runner.openTerminal(clientKey, options);
+  }
+
   disconnect(): void {
     for (const { runner } of this.#vms) runner.disconnect();
   }
 
   async run(job: CardJob, events: JobEvents, signal: AbortSignal): Promise<JobResult> {
-    const refusal = this.#refusal(job);
-    if (refusal) return refused(refusal);
-    const vm = await this.#of(job.project ?? '', job.access.network.kind !== 'none');
-    return vm.runner.run(job, events, signal);
+    const kind = this.#kindFor(job);
+    if (kind instanceof UserError) return refused(kind);
+    const taken = this.#of(job.project ?? '', kind);
+    taken.users += 1;
+    try {
+      const vm = await taken.vm;
+      const hostFolders = foldersInside(job.access.hostFolders, kind.shares);
+      const result = await vm.runner.run({ ...job, access: { ...job.access, hostFolders } }, events, signal);
+      // It might go on, in folders whose record ends here.
+      if (result.outcome.kind === 'unknown' && kind.shares.some(({ write }) => write)) await vm.stop();
+      return result;
+    } finally {
+      taken.users -= 1;
+    }
   }
 
   settled(jobId: string): void {
     for (const { runner } of this.#vms) runner.settled?.(jobId);
   }
 
-  /** VMs without a job end with the engine; others go on, and the next engine finds them. */
+  /** VMs without a job or with folders end with the engine; others go on, and the next engine finds them. */
   async dispose(): Promise<void> {
     await Promise.all(
       [...this.#vms].map(async (vm) => {
         const isIdle = vm.runner.view().running === 0;
         await vm.runner.dispose();
-        if (isIdle) await vm.stop();
+        if (isIdle || vm.endsWithEngine) await vm.stop();
         vm.release();
       }),
     );
@@ -115,7 +142,7 @@ export class VmPlace implements PlaceRunner {
 
   async #create(): Promise<Vm> {
     try {
-      const vm = await this.#options.create(false);
+      const vm = await this.#options.create(bare);
       this.#vms.add(vm);
       return vm;
     } catch (error) {
@@ -124,25 +151,28 @@ export class VmPlace implements PlaceRunner {
     }
   }
 
-  #of(project: string, network: boolean): Promise<Vm> {
-    const name = `${network ? 'network' : 'none'} ${project}`;
+  #of(project: string, kind: VmKind): Taken {
+    const name = JSON.stringify([project, kind]);
     const key = createHash('sha256').update(name).digest('hex').slice(0, 16);
     const known = this.#projects.get(key);
     if (known) return known;
-    const taken = this.#take(key, network);
+    const isSharing = kind.shares.length > 0;
+    const taken: Taken = { vm: this.#take(key, kind), isSharing, users: 0 };
     this.#projects.set(key, taken);
-    taken.catch(() => this.#projects.delete(key));
+    taken.vm.catch(() => this.#projects.delete(key));
+    if (isSharing) this.#makeRoom(taken);
     return taken;
   }
 
-  async #take(project: string, network: boolean): Promise<Vm> {
-    const left = await this.#options.find(project, network);
+  async #take(project: string, kind: VmKind): Promise<Vm> {
+    const left = await this.#options.find(project, kind);
     if (left) {
       this.#vms.add(left);
       return left;
     }
-    if (network) {
-      const vm = await this.#options.create(true);
+    const isBare = !kind.network && kind.shares.length === 0;
+    if (!isBare) {
+      const vm = await this.#options.create(kind);
       this.#vms.add(vm);
       vm.assign(project);
       return vm;
@@ -154,30 +184,55 @@ export class VmPlace implements PlaceRunner {
     return vm;
   }
 
-  /** What a VM has not, it does not pretend to have. */
-  #refusal(job: CardJob): UserError | undefined {
-    const { access, limits } = job;
-    const elsewhere = 'Choose another place for this card.';
-    if (access.hostFolders.length > 0 || access.projectRoot !== undefined)
+  /** Cards may be given many folders, each of which makes another VM: the oldest that nobody uses make room. */
+  #makeRoom(wanted: Taken): void {
+    const sharing = [...this.#projects].filter(([, { isSharing }]) => isSharing);
+    const unused = sharing
+      .filter(([, taken]) => taken.users === 0 && taken !== wanted)
+      .slice(0, Math.max(0, sharing.length - mostSharing));
+    for (const [key, taken] of unused) {
+      this.#projects.delete(key);
+      void taken.vm.then((vm) => this.#end(vm)).catch(() => undefined);
+    }
+  }
+
+  async #end(vm: Vm): Promise<void> {
+    this.#vms.delete(vm);
+    await vm.runner.dispose();
+    await vm.stop();
+    vm.release();
+  }
+
+  /** The VM that the card needs; what a VM has not, it does not pretend to have. */
+  #kindFor({ access, limits }: CardJob): VmKind | UserError {
+    if (access.projectRoot !== undefined) {
       return new UserError(
         'isolation-missing',
-        'A VM shows no folder of this computer, and the card asks for one',
+        'A VM does not show the project itself, and the card asks for it',
         {
-          remedy: elsewhere,
+          remedy: 'Choose another place for this card.',
         },
       );
+    }
     const most = this.#options.memoryMB - systemMB;
-    if (limits.memoryMB <= most) return undefined;
-    return new UserError(
-      'isolation-missing',
-      `The card may use ${limits.memoryMB} MB, and the VM has ${most}`,
-      {
-        remedy: 'Lower limits.memoryMB of the card, or choose another place.',
-      },
-    );
+    if (limits.memoryMB > most) {
+      return new UserError(
+        'isolation-missing',
+        `The card may use ${limits.memoryMB} MB, and the VM has ${most}`,
+        { remedy: 'Lower limits.memoryMB of the card, or choose another place.' },
+      );
+    }
+    try {
+      return { network: access.network.kind !== 'none', shares: this.#options.sharesOf(access.hostFolders) };
+    } catch (error) {
+      return error instanceof UserError ? error : new UserError('unsafe-path', errorMessage(error));
+    }
   }
 }
 
+const bare: VmKind = { network: false, shares: [] };
+/** VMs with folders that are kept for the next card. */
+const mostSharing = 4;
 /** What the system inside needs for itself. */
 const systemMB = 256;
 
@@ -185,7 +240,7 @@ function refused(error: UserError): JobResult {
   const remedy = error.data['remedy'];
   return emptyResult({
     kind: 'refused',
-    code: 'isolation-missing',
+    code: error.code === 'unsafe-path' ? 'unsafe-path' : 'isolation-missing',
     detail: error.message,
     ...(typeof remedy === 'string' ? { remedy } : {}),
   });

@@ -1,11 +1,14 @@
+import type { Socket } from 'node:net';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { streamOpenings } from '../../../../protocol/src/servedRunner.ts';
+import type { GuestPort } from '../../../../protocol/src/vmGuest.ts';
 import { LentPort } from './lentPort.ts';
 import type { OpenOptions, RunnerLink, RunnerTransport } from '../places/runnerTransport.ts';
 import { createStdioTransport } from '../stdioTransport.ts';
 import { isRunning, openPort, startMachine, stopMachine, type MachinePrograms } from './machine.ts';
 import type { MachineFolder } from './machineFolder.ts';
 import type { VmShape } from './qemuArguments.ts';
+import type { VmShare } from './shares.ts';
 import { vmPlace } from './vmPlace.ts';
 
 export interface VmTransportOptions {
@@ -13,6 +16,7 @@ export interface VmTransportOptions {
   readonly programs: MachinePrograms;
   readonly image: { readonly path: string; readonly id: string; readonly diskMB: number };
   readonly shape: VmShape;
+  readonly shares: readonly VmShare[];
   /** The folder of a stored VM of this image and shape, by its name; absent boots. */
   readonly stored: () => string | undefined;
   /** Whose VM it is by now; null for nobody's. */
@@ -22,17 +26,18 @@ export interface VmTransportOptions {
   readonly onProblem: (problem: string) => void;
 }
 
-/** The way into one VM, started when it is first opened, by the two ports that it has. */
+/** The way into one VM, started when it is first opened, by the ports that it has. */
 export function createVmTransport(options: VmTransportOptions): RunnerTransport {
   const { folder, image, onProblem } = options;
 
   const start = async (stored: string | undefined, signal: AbortSignal) => {
     await stopMachine(folder);
-    const { programs, shape } = options;
+    const { programs, shape, shares } = options;
     await startMachine({
       programs,
       folder,
       shape,
+      shares,
       stored,
       signal,
       project: options.project,
@@ -59,18 +64,26 @@ export function createVmTransport(options: VmTransportOptions): RunnerTransport 
     }
     const instance = folder.readFacts()?.instance;
     if (instance === undefined) throw new UserError('unreachable', 'The VM has ended');
+    const openGuest = (kind: GuestPort, used: boolean) =>
+      openPort(folder, kind, instance, options.now, { timeoutMs: openMs, isUsed: used, signal });
     const openStream = async (kind: 'control' | 'bulk', used: boolean) => {
-      const wait = { timeoutMs: openMs, isUsed: used, signal };
-      const socket = await openPort(folder, kind, instance, options.now, wait);
+      const socket = await openGuest(kind, used);
       socket.write(streamOpenings[kind]);
       return socket;
     };
     const control = await openStream('control', isUsed);
     const bulk = new LentPort((isReopened) => openStream('bulk', isUsed || isReopened));
+    let terminal: Socket | undefined;
     return {
       control: createStdioTransport(control, control),
       openBulk: () => bulk.lend(),
+      openTerminal: async () => {
+        terminal?.destroy();
+        terminal = await openGuest('terminal', isUsed || terminal !== undefined);
+        return terminal;
+      },
       close: () => {
+        terminal?.destroy();
         control.destroy();
         bulk.close();
       },

@@ -41,6 +41,16 @@ describe('access', () => {
       { hostFolders: [{ path: '/data/x', name: 'data', write: false }] },
     ],
     [
+      'a folder that is written with a slash at its end',
+      [folder('/data/')],
+      { hostFolders: [{ path: '/data', name: 'data', write: false }] },
+    ],
+    [
+      'a folder in a VM, which is on this computer',
+      [folder('~/x/'), { name: 'execution', service: 'vm' }],
+      { hostFolders: [{ path: '/home/p/x', name: 'data', write: false }] },
+    ],
+    [
       'a folder of one’s own',
       [folder('~/x', true)],
       { hostFolders: [{ path: '/home/p/x', name: 'data', write: true }] },
@@ -67,6 +77,8 @@ describe('access', () => {
     ],
     ['a value in a way that is none', [vaultItem('telepathy:X')]],
     ['another machine', [{ name: 'execution', service: 'moon:x' }]],
+    ['a folder on another machine', [folder('/data'), { name: 'execution', service: 'ssh:lab' }]],
+    ['the project in a VM', [{ name: 'unsandboxed' }, { name: 'execution', service: 'vm' }]],
     ['an environment', [{ name: 'environmentSource', source: 'x' }]],
     ['a model', [{ name: 'models' }]],
   ];

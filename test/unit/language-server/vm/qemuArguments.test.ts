@@ -11,11 +11,13 @@ const files = {
   control: 'control',
   bulk: 'bulk',
   monitor: 'monitor',
+  terminal: 'terminal',
   console: 'console.log',
+  shares: [],
 } as const;
 
 describe('the argument list of a VM', () => {
-  const shape = { accelerator: 'tcg', memoryMB: 1024, processors: 2, network: false } as const;
+  const shape = { accelerator: 'tcg', memoryMB: 1024, processors: 2, network: false, shares: [] } as const;
 
   it('[VM-02] has no network device, no shared folder, and a root that is not written', () => {
     const args = qemuArguments(shape, files, { kind: 'boot' });
@@ -23,7 +25,7 @@ describe('the argument list of a VM', () => {
     assert.ok(args.includes('-nodefaults'));
     const text = args.join(' ');
     assert.match(text, /id=root,file=\/image\/root\.ext4,format=raw,if=none,readonly=on/);
-    assert.doesNotMatch(text, /netdev|virtfs|fsdev|vhost|usb|vnc|hostfwd/);
+    assert.doesNotMatch(text, /netdev|virtfs|fsdev|vhost|memfd|share|usb|vnc|hostfwd/);
     assert.match(text, /-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny/);
   });
 
@@ -37,9 +39,26 @@ describe('the argument list of a VM', () => {
       machine: '/m',
       links: [],
       accelerator: 'tcg',
+      endsWithEngine: false,
     } as const;
     assert.ok(sealedQemu({ ...around, network: true }).includes('--share-net'));
     assert.ok(!sealedQemu({ ...around, network: false }).includes('--share-net'));
+  });
+
+  it('[VM-10] has a device for each shared folder, memory that its server can read, and tells the guest how', () => {
+    const args = qemuArguments(
+      { ...shape, shares: ['ro', 'rw'] },
+      { ...files, shares: ['share0', 'share1'] },
+      { kind: 'boot' },
+    );
+    const text = args.join(' ');
+    assert.match(text, /-M microvm,accel=tcg,pit=on,memory-backend=ram /);
+    assert.match(text, /-object memory-backend-memfd,id=ram,size=1024M,share=on/);
+    assert.match(
+      text,
+      /-chardev socket,id=share1,path=share1 -device vhost-user-fs-device,chardev=share1,tag=sallyport-share1/,
+    );
+    assert.match(args[args.indexOf('-append') + 1] ?? '', / sallyport\.shares=ro,rw$/);
   });
 
   it('tells the kernel the clock’s speed only where instructions are translated', () => {
@@ -68,11 +87,15 @@ describe('the argument list of a VM', () => {
       machine: '/m',
       links: [],
       network: false,
+      endsWithEngine: false,
     } as const;
     const tcg = sealedQemu({ ...around, accelerator: 'tcg' });
     assert.ok(tcg.includes('--unshare-all'));
     assert.match(tcg.join(' '), /--ro-bind \/i \/image --bind \/m \/machine/);
-    assert.doesNotMatch(tcg.join(' '), /dev-bind|--share-net/);
+    assert.doesNotMatch(tcg.join(' '), /dev-bind|--share-net|die-with-parent/);
+    assert.ok(
+      sealedQemu({ ...around, accelerator: 'tcg', endsWithEngine: true }).includes('--die-with-parent'),
+    );
     assert.match(sealedQemu({ ...around, accelerator: 'kvm' }).join(' '), /--dev-bind \/dev\/kvm \/dev\/kvm/);
   });
 });
