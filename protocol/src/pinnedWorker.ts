@@ -24,6 +24,8 @@ export const workerRefusals = [
   /** The certificate is not one of the identity that it names, or its time is over. */
   'certificate',
   'too-often',
+  /** As many connections are open as one identity may have. */
+  'too-many',
   /** The worker's own files can't be trusted: another user's, or open to others. */
   'unsafe-files',
   'code',

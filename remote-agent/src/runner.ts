@@ -19,7 +19,7 @@ import type { Flow, LogStream } from './jobLog.ts';
 import { runJob, toRefusal, type JobServices } from './jobs.ts';
 import { Places } from './places.ts';
 import { createRunnerFolder, rootScratch, sweepRunnerFolders, type RunnerFolder } from './runnerFolder.ts';
-import { Turnstile } from './turnstile.ts';
+import { Turnstile, type Entrance } from './turnstile.ts';
 import { openJobValues } from './vault/jobValues.ts';
 import { createRecipientKey, type RecipientKey } from './vault/openValue.ts';
 import { Watchdog } from './watchdog.ts';
@@ -43,6 +43,8 @@ export interface RunnerOptions {
   /** Probes this machine; called at the start and whenever somebody asks anew. */
   readonly probe: (folder: RunnerFolder, interpreters: Interpreters) => Promise<Probed>;
   readonly openCgroup: () => CgroupRoot | undefined;
+  /** Where jobs wait, where this machine's turns are not this runner's alone. */
+  readonly entrance?: Entrance | undefined;
   /** Names this start where one process is started more than once, as in a stored VM. */
   readonly start?: () => string;
   /**
@@ -62,7 +64,7 @@ interface Session {
   readonly hello: Hello;
   readonly store: BlobStore;
   readonly folder: RunnerFolder;
-  readonly turnstile: Turnstile;
+  readonly entrance: Entrance;
   /** What the last probe found; a probe that is asked for puts another in its place. */
   found: Found;
 }
@@ -128,8 +130,8 @@ export class Runner {
     const folder = createRunnerFolder({ scratch, pid: environment.pid, passable: isRoot });
     this.#cgroup = this.#options.openCgroup();
     const found = await this.#find(hello, folder);
-    const turnstile = new Turnstile(Math.max(1, hello.maxJobs));
-    this.#session = { hello, store: createBlobStore(hello.blobs), folder, turnstile, found };
+    const entrance = this.#options.entrance ?? new Turnstile(Math.max(1, hello.maxJobs));
+    this.#session = { hello, store: createBlobStore(hello.blobs), folder, entrance, found };
     void found.places?.fill();
     return {
       protocol: runnerProtocolVersion,
@@ -194,7 +196,7 @@ export class Runner {
     const askedAt = now();
     let leave: () => void;
     try {
-      leave = await session.turnstile.enter(signal);
+      leave = await session.entrance.enter(signal);
     } catch {
       return emptyResult({ kind: 'cancelled' }, now() - askedAt);
     }

@@ -1,5 +1,11 @@
+/** Where jobs wait until they may run. */
+export interface Entrance {
+  /** Settles with a place, to be left exactly once. Rejects with the signal's reason, without a place, on abort. */
+  enter(signal: AbortSignal): Promise<() => void>;
+}
+
 /** Lets a bounded number through at once, in the order of arrival. */
-export class Turnstile {
+export class Turnstile implements Entrance {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -7,7 +13,6 @@ export class Turnstile {
     this.#free = places;
   }
 
-  /** Settles with a place, to be left exactly once. Rejects with the signal's reason, without a place, on abort. */
   async enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#free > 0) this.#free--;

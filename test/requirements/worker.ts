@@ -26,4 +26,9 @@ export const workerRequirements: readonly Requirement[] = [
     source,
   },
   { id: 'WORKER-06', text: 'Connections are limited for each identity and logged.', source },
+  {
+    id: 'WORKER-07',
+    text: 'Members share the processors out: a card of everybody runs at once, and what is free goes to who runs the fewest.',
+    source,
+  },
 ];

@@ -5,7 +5,11 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { createLeaf, type IdentitySigner } from '../../remote-agent/src/worker/leaf.ts';
 import { parseIdentity } from '../../remote-agent/src/worker/identity.ts';
 import { WorkerFiles } from '../../remote-agent/src/worker/workerFiles.ts';
-import { serveWorker, type WorkerServer } from '../../remote-agent/src/worker/workerServer.ts';
+import {
+  serveWorker,
+  type WorkerServer,
+  type WorkerServerOptions,
+} from '../../remote-agent/src/worker/workerServer.ts';
 import { workerProtocols } from '../../protocol/src/pinnedWorker.ts';
 import { openSocket } from './openSocket.ts';
 
@@ -28,6 +32,8 @@ export class WorkerRig {
   server!: WorkerServer;
   now = () => Date.now();
   perMinute = { member: 600, strangers: 600 };
+  atOnce: WorkerServerOptions['atOnce'];
+  renewMs: number | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -53,6 +59,8 @@ export class WorkerRig {
       },
       now: () => this.now(),
       patienceMs: 1_000,
+      ...(this.atOnce && { atOnce: this.atOnce }),
+      ...(this.renewMs !== undefined && { renewMs: this.renewMs }),
     });
   }
 

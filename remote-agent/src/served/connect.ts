@@ -55,15 +55,16 @@ export async function joinStreams(
   socket.destroy();
 }
 
-/** Starts the program again as a server in a session of its own, told nothing of this one's connection. */
+/** Starts the program again as a server in a session of its own, told nothing of this one's connection but `more`. */
 export function startDetached(
   program: string,
   script: string,
   home: string,
   environment: Readonly<Record<string, string>>,
+  more: readonly string[] = [],
 ): void {
   const log = openSync(join(home, 'runner.log'), 'a', 0o600);
-  spawn(program, [script, 'serve', '--home', home], {
+  spawn(program, [script, 'serve', '--home', home, ...more], {
     detached: true,
     stdio: ['ignore', log, log],
     cwd: home,

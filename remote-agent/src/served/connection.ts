@@ -10,6 +10,7 @@ import {
 } from '../../../protocol/src/servedRunner.ts';
 import { StdioTransport } from '../stdioTransport.ts';
 import { ByteReader } from '../files/byteReader.ts';
+import { readFirstLine } from '../files/firstLine.ts';
 import { noTerminal } from './noTerminal.ts';
 import { serveBulk } from './serveBulk.ts';
 import type { ServedRunner } from './servedRunner.ts';
@@ -25,7 +26,7 @@ export async function serveConnection(
 ): Promise<void> {
   socket.on('error', () => undefined);
   try {
-    const opening = await readOpening(socket);
+    const opening = `${await readFirstLine(socket, longestOpening, openingMs)}\n`;
     if (opening === streamOpenings.bulk) await serveBulk(socket, new ByteReader(socket), runner.store);
     else if (opening === streamOpenings.control) {
       await serveControl(socket, runner, onProblem, offerTerminal);
@@ -36,36 +37,6 @@ export async function serveConnection(
     onProblem('serve a connection', error);
     socket.destroy();
   }
-}
-
-/** The first line, its line feed included, with what follows put back. */
-function readOpening(socket: Socket): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let held = Buffer.alloc(0);
-    const done = (act: () => void) => {
-      socket.off('readable', look).off('end', ended).off('close', ended);
-      clearTimeout(timer);
-      act();
-    };
-    const ended = () => done(() => reject(new Error('it ended before it began')));
-    const timer = setTimeout(() => done(() => reject(new Error('it did not begin in time'))), openingMs);
-    const look = () => {
-      for (let chunk = socket.read() as Buffer | null; chunk; chunk = socket.read() as Buffer | null) {
-        held = Buffer.concat([held, chunk]);
-        const end = held.indexOf(10);
-        if (end < 0 && held.length > longestOpening)
-          done(() => reject(new Error('it begins with something else')));
-        if (end < 0) continue;
-        done(() => {
-          if (held.length > end + 1) socket.unshift(held.subarray(end + 1));
-          resolve(held.toString('latin1', 0, end + 1));
-        });
-        return;
-      }
-    };
-    socket.on('readable', look).once('end', ended).once('close', ended);
-    look();
-  });
 }
 
 const openingMs = 30_000;

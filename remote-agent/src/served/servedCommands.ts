@@ -1,14 +1,16 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import { handedOnEnvironment } from '../environment.ts';
+import { HostTurns } from '../worker/hostTurns.ts';
 import type { RunnerOptions } from '../runner.ts';
 import { connectRunner, joinStreams, startDetached } from './connect.ts';
 import { serve } from './serve.ts';
 import { socketName } from './soleSocket.ts';
 
 /** How the runner is told to serve a place, and how a stream gets to it. */
-export const servedUsage = `runner.cjs serve --home DIR [--parallel N] [--idle-seconds N]
+export const servedUsage = `runner.cjs serve --home DIR [--parallel N] [--idle-seconds N] [--turns SOCKET]
 runner.cjs connect ensure|control|bulk --home DIR [--sentinel TEXT]`;
 
 /**
@@ -21,14 +23,16 @@ export async function runServedCommand(
   report: (text: string) => void,
 ): Promise<void> {
   try {
-    const { command, kind, home, sentinel, parallel, idleSeconds } = parse(words);
+    const { command, kind, home, sentinel, parallel, idleSeconds, turns } = parse(words);
     if (command === 'serve') {
       const stop = new AbortController();
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
       // The connection that started it may end at any time; it goes on.
       process.on('SIGHUP', () => undefined);
       const { uid } = options.environment;
-      await serve({ home, runner: options, uid, parallel, idleMs: idleSeconds * 1000 }, stop.signal);
+      const entrance = turns === undefined ? undefined : new HostTurns(turns, parallel);
+      const runner = { ...options, entrance };
+      await serve({ home, runner, uid, parallel, idleMs: idleSeconds * 1000 }, stop.signal);
       process.exit(0);
     }
     const socket = await connectRunner({
@@ -65,6 +69,7 @@ function parse(words: readonly string[]) {
       home: { type: 'string' },
       sentinel: { type: 'string', default: '' },
       parallel: { type: 'string' },
+      turns: { type: 'string' },
       'idle-seconds': { type: 'string', default: String(defaultIdleSeconds) },
     },
   });
@@ -78,7 +83,10 @@ function parse(words: readonly string[]) {
     home: values.home,
     sentinel: values.sentinel,
     parallel:
-      values.parallel === undefined ? undefined : Math.max(1, Math.floor(Number(values.parallel) || 1)),
+      values.parallel === undefined
+        ? availableParallelism()
+        : Math.max(1, Math.floor(Number(values.parallel) || 1)),
+    turns: values.turns,
     idleSeconds: Number(values['idle-seconds']),
   };
 }

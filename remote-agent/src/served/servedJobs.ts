@@ -20,8 +20,8 @@ export interface ServedJobsOptions {
   /** Holds a file of events for each job. */
   readonly eventsFolder: string;
   readonly machine: JobMachine;
-  /** Jobs at once. */
-  readonly parallel: number;
+  /** How many jobs begin at once without waiting for a turn. */
+  readonly sureTurns: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly onProblem: (doing: string, error: unknown) => void;
@@ -95,7 +95,7 @@ export class ServedJobs {
       const opened = this.#open(entry);
       this.#jobs.set(job.jobId, opened);
       // With a turn free, both records share one sync, and the sandbox is made ready meanwhile.
-      if (this.live <= this.#options.parallel) this.#start(opened).catch(() => undefined);
+      if (this.live <= this.#options.sureTurns) this.#start(opened).catch(() => undefined);
       void this.#launch(opened);
       await durable;
       return undefined;

@@ -76,7 +76,8 @@ export class ServedRunner {
       store: this.store,
       eventsFolder: home.events,
       machine: { run: (job, signal) => this.#run(job, signal) },
-      parallel: options.parallel,
+      // Where turns are shared, the first job alone is sure of one.
+      sureTurns: runner.entrance ? 1 : options.parallel,
       now: wallClock,
       onProblem: runner.onProblem,
       onIdle: options.onIdle,

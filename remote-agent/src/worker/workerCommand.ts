@@ -1,10 +1,11 @@
-import { homedir, hostname } from 'node:os';
+import { availableParallelism, homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorMessage } from '../../../protocol/src/errors.ts';
 import { handedOnEnvironment } from '../environment.ts';
 import { connectRunner, startDetached } from '../served/connect.ts';
 import { fingerprintOf } from './identity.ts';
+import { serveTurns, turnsSocket } from './hostTurns.ts';
 import { toInvitation } from './invitation.ts';
 import { WorkerFiles } from './workerFiles.ts';
 import { serveWorker } from './workerServer.ts';
@@ -32,6 +33,9 @@ export async function runWorkerCommand(words: readonly string[], uid: number): P
     switch (command) {
       case 'serve': {
         const { host, port } = parseAddress(values.listen ?? defaultListen);
+        const turns = await serveTurns(files.path, availableParallelism());
+        const environment = handedOnEnvironment();
+        const ofRunners = ['--turns', turnsSocket(files.path)];
         const server = await serveWorker({
           files,
           host,
@@ -42,14 +46,17 @@ export async function runWorkerCommand(words: readonly string[], uid: number): P
               home,
               uid,
               startServer: (folder) =>
-                startDetached(process.execPath, process.argv[1] ?? '', folder, handedOnEnvironment()),
+                startDetached(process.execPath, process.argv[1] ?? '', folder, environment, ofRunners),
               waitMs: startMs,
             }),
           now: () => Date.now(),
         });
         say(`Worker ${fingerprint} listens at ${host}:${server.port}`);
         for (const signal of ['SIGTERM', 'SIGINT'] as const)
-          process.once(signal, () => void server.close().then(() => process.exit(0)));
+          process.once(signal, () => {
+            turns.close();
+            void server.close().then(() => process.exit(0));
+          });
         return;
       }
       case 'invite': {

@@ -24,6 +24,7 @@ import {
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { UserError } from '../../../protocol/src/errors.ts';
+import { changeAlone } from './folderLock.ts';
 import { parseIdentity, type Identity } from './identity.ts';
 import type { IdentitySigner } from './leaf.ts';
 
@@ -33,21 +34,21 @@ export interface Member {
   readonly name: string;
 }
 
-const invites = z.array(z.strictObject({ hash: z.string(), expiresAt: z.number() }));
+const invites = z.array(
+  z.strictObject({ hash: z.string().check(z.regex(/^[a-f0-9]{64}$/)), expiresAt: z.number() }),
+);
 
 /** How long a one-time code is good for. */
 const inviteMs = 60 * 60 * 1000;
-/** Wrong codes until all that wait are dropped. */
-const mostWrongCodes = 10;
 
 /**
  * What a worker keeps: its identity, who may use it (`authorized_keys`), the codes that wait, and its log. Every file
- * is read anew each time and counts only where it is this user's own and closed to everybody else.
+ * is read anew each time and counts only where it is this user's own and closed to everybody else. Changes by several
+ * processes (the worker and its keeper's commands) come one after the other.
  */
 export class WorkerFiles {
   readonly path: string;
   readonly #uid: number;
-  #wrongCodes = 0;
 
   /** Makes the folder where it is missing. */
   constructor(path: string, uid: number) {
@@ -73,17 +74,22 @@ export class WorkerFiles {
 
   /** Lets an identity in under a name; once. */
   add(identity: Identity, name: string): void {
-    const others = this.members().filter((member) => member.identity.fingerprint !== identity.fingerprint);
-    this.#writeMembers([...others, { identity, name }]);
+    changeAlone(this.path, () => {
+      const others = this.members().filter((member) => member.identity.fingerprint !== identity.fingerprint);
+      this.#writeMembers([...others, { identity, name }]);
+    });
     this.note({ event: 'enrolled', fingerprint: identity.fingerprint, name });
   }
 
   /** Refuses the identity from its next handshake on. False where it was not in the list. */
   remove(fingerprint: string): boolean {
-    const members = this.members();
-    const kept = members.filter(({ identity }) => identity.fingerprint !== fingerprint);
-    if (kept.length === members.length) return false;
-    this.#writeMembers(kept);
+    const isRemoved = changeAlone(this.path, () => {
+      const members = this.members();
+      const kept = members.filter(({ identity }) => identity.fingerprint !== fingerprint);
+      if (kept.length < members.length) this.#writeMembers(kept);
+      return kept.length < members.length;
+    });
+    if (!isRemoved) return false;
     this.note({ event: 'removed', fingerprint });
     return true;
   }
@@ -91,31 +97,23 @@ export class WorkerFiles {
   /** A one-time code for an hour. Only its hash is kept. */
   invite(now: number): string {
     const secret = randomBytes(32).toString('base64url');
-    const waiting = this.#invites().filter(({ expiresAt }) => expiresAt > now);
-    this.#write(
-      'invites.json',
-      JSON.stringify([...waiting, { hash: hashOf(secret), expiresAt: now + inviteMs }]),
-    );
+    changeAlone(this.path, () => {
+      const waiting = this.#invites().filter(({ expiresAt }) => expiresAt > now);
+      this.#writeInvites([...waiting, { hash: hashOf(secret), expiresAt: now + inviteMs }]);
+    });
     this.note({ event: 'invited' });
     return secret;
   }
 
-  /** Takes a code: true at most once for each. Too many wrong ones drop all that wait. */
+  /** Takes a code: true at most once for each. Of 256 bits each, they need no defence against guessing. */
   redeem(secret: string, now: number): boolean {
     const offered = Buffer.from(hashOf(secret), 'hex');
-    const waiting = this.#invites().filter(({ expiresAt }) => expiresAt > now);
-    const kept = waiting.filter(({ hash }) => !timingSafeEqual(Buffer.from(hash, 'hex'), offered));
-    if (kept.length < waiting.length) {
-      this.#write('invites.json', JSON.stringify(kept));
-      return true;
-    }
-    this.#wrongCodes += 1;
-    if (this.#wrongCodes >= mostWrongCodes) {
-      this.#wrongCodes = 0;
-      this.#write('invites.json', '[]');
-      this.note({ event: 'codes-dropped', reason: `${mostWrongCodes} wrong codes` });
-    }
-    return false;
+    return changeAlone(this.path, () => {
+      const waiting = this.#invites().filter(({ expiresAt }) => expiresAt > now);
+      const kept = waiting.filter(({ hash }) => !timingSafeEqual(Buffer.from(hash, 'hex'), offered));
+      if (kept.length < waiting.length) this.#writeInvites(kept);
+      return kept.length < waiting.length;
+    });
   }
 
   /** One line of the worker's log: who, what, when; never a secret. */
@@ -132,6 +130,10 @@ export class WorkerFiles {
       if (error instanceof UserError) throw error;
       return [];
     }
+  }
+
+  #writeInvites(waiting: z.infer<typeof invites>): void {
+    this.#write('invites.json', JSON.stringify(waiting));
   }
 
   #writeMembers(members: readonly Member[]): void {

@@ -1,6 +1,6 @@
 import { constants } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
@@ -15,9 +15,11 @@ import {
   workerReadyLine,
   type WorkerRefusal,
 } from '../../../protocol/src/pinnedWorker.ts';
-import { readFirstLine } from './firstLine.ts';
+import { readFirstLine } from '../files/firstLine.ts';
+import { Counts, InOrder, nameOf, Newcomers } from './connections.ts';
 import { folderNameOf, parseIdentity, type Identity } from './identity.ts';
 import { claimedSigner, createLeaf, leafFault } from './leaf.ts';
+import { RefusalLog } from './refusalLog.ts';
 import { Turns } from './turns.ts';
 import type { WorkerFiles } from './workerFiles.ts';
 
@@ -26,14 +28,18 @@ export interface WorkerServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Connections that each identity may make in a minute, and strangers all together. */
+  /** Connections that each identity may make in a minute, and all strangers from one address. */
   readonly perMinute: { readonly member: number; readonly strangers: number };
+  /** Connections at once: of one identity, and of strangers and in handshakes, from one address and all together. */
+  readonly atOnce?: { readonly member: number; readonly address: number; readonly unknown: number };
   /** Connects to the runner that serves a folder, starting it where it does not run. */
   readonly connectRunner: (home: string) => Promise<Socket>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** For the handshake, and for the first line of who enrols. */
   readonly patienceMs?: number;
+  /** How long a certificate is used. */
+  readonly renewMs?: number;
 }
 
 /** A worker that listens. */
@@ -51,50 +57,79 @@ class Refused extends Error {
   }
 }
 
+const sealed = {
+  minVersion: 'TLSv1.3',
+  maxVersion: 'TLSv1.3',
+  secureOptions: constants.SSL_OP_NO_TICKET,
+} as const;
 const defaultPatienceMs = 10_000;
+const defaultAtOnce = { member: 64, address: 32, unknown: 256 };
+/** How long a refused one has for reading why. */
+const farewellMs = 2_000;
 /** Certificates are for a day; the worker takes a new one twice in it. */
-const renewMs = 12 * 60 * 60 * 1000;
+const defaultRenewMs = 12 * 60 * 60 * 1000;
 
 /**
  * Serves a worker: TLS 1.3 with certificates both ways, each judged by who signed it and nothing else; no session is
  * ever resumed. Whoever is in the list, read anew at each handshake, gets a stream to a runner of their own.
  */
 export async function serveWorker(options: WorkerServerOptions): Promise<WorkerServer> {
-  const { files, now, perMinute, patienceMs = defaultPatienceMs } = options;
+  const { files, now, perMinute, patienceMs = defaultPatienceMs, atOnce = defaultAtOnce } = options;
   const signer = files.signer();
   const members = new Turns(perMinute.member);
   const strangers = new Turns(perMinute.strangers);
   /** Every connection, also one in the middle of its handshake. */
   const sockets = new Set<Socket>();
+  const newcomers = new Newcomers(atOnce);
+  const open = new Counts();
+  const starts = new InOrder();
+
+  const takeStranger = ({ remoteAddress = '' }: TLSSocket) => {
+    if (!strangers.take(remoteAddress, performance.now()))
+      throw new Refused('too-often', 'strangers ask too often');
+  };
 
   const memberOf = (socket: TLSSocket): { identity: Identity; name: string } => {
     const leaf = socket.getPeerX509Certificate();
     const claimed = leaf && claimedSigner(leaf);
     const member = files.members().find(({ identity }) => identity.fingerprint === claimed);
     if (!leaf || !member) {
-      if (!strangers.take('', performance.now())) throw new Refused('too-often', 'strangers ask too often');
+      takeStranger(socket);
       throw new Refused('not-enrolled', claimed ?? 'no certificate');
     }
+    const { fingerprint } = member.identity;
     const fault = leafFault(leaf, member.identity, now());
-    if (fault !== undefined) throw new Refused('certificate', `${member.identity.fingerprint}: ${fault}`);
-    if (!members.take(member.identity.fingerprint, performance.now()))
-      throw new Refused('too-often', member.identity.fingerprint);
+    if (fault !== undefined) {
+      takeStranger(socket);
+      throw new Refused('certificate', `${fingerprint}: ${fault}`);
+    }
+    if (!members.take(fingerprint, performance.now())) throw new Refused('too-often', fingerprint);
+    if (open.of(fingerprint) >= atOnce.member) throw new Refused('too-many', fingerprint);
     return member;
   };
 
   const work = async (socket: TLSSocket): Promise<void> => {
     const { identity, name } = memberOf(socket);
     const { fingerprint } = identity;
-    files.note({ event: 'connected', fingerprint, name, from: socket.remoteAddress ?? '' });
-    const homes = join(files.path, 'identities');
-    mkdirSync(homes, { recursive: true, mode: 0o700 });
-    const runner = await options.connectRunner(join(homes, folderNameOf(fingerprint)));
-    socket.write(`${workerReadyLine}\n`);
-    await pipeline(socket, runner, socket).catch(() => undefined);
+    newcomers.remove(nameOf(socket));
+    open.add(fingerprint);
+    try {
+      files.note({ event: 'connected', fingerprint, name, from: socket.remoteAddress ?? '' });
+      const home = join(files.path, 'identities', folderNameOf(fingerprint));
+      mkdirSync(dirname(home), { recursive: true, mode: 0o700 });
+      const runner = await starts.run(home, async () => {
+        if (socket.destroyed) throw new Error('it closed the connection');
+        return options.connectRunner(home);
+      });
+      socket.write(`${workerReadyLine}\n`);
+      await pipeline(socket, runner, socket).catch(() => undefined);
+    } finally {
+      open.remove(fingerprint);
+    }
   };
 
   const enrol = async (socket: TLSSocket): Promise<void> => {
-    if (!strangers.take('', performance.now())) throw new Refused('too-often', 'strangers ask too often');
+    takeStranger(socket);
     socket.write(`${enrolReadyLine} ${signer.spki.toString('base64')}\n`);
     const line = await readFirstLine(socket, workerLineBytes, patienceMs);
     const parsed = z.safeParse(enrolRequest, parseJson(line));
@@ -105,16 +140,20 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
       throw new Refused('certificate', 'who enrols does not hold the key');
     if (!files.redeem(parsed.data.secret, now())) throw new Refused('code', 'the code is not one that waits');
     files.add(identity, parsed.data.name);
-    socket.end('enrolled\n');
+    farewell(socket, 'enrolled');
   };
 
   const accept = async (socket: TLSSocket): Promise<void> => {
     socket.on('error', () => undefined);
     try {
+      // No session is ever given out, and none of another worker is taken.
       if (socket.isSessionReused()) throw new Refused('certificate', 'a resumed session');
       if (socket.alpnProtocol === workerProtocols.work) await work(socket);
       else if (socket.alpnProtocol === workerProtocols.enrol) await enrol(socket);
-      else throw new Refused('internal', 'no application protocol');
+      else {
+        takeStranger(socket);
+        throw new Refused('internal', 'no application protocol');
+      }
     } catch (error) {
       const refusal =
         error instanceof Refused
@@ -122,36 +161,29 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
           : error instanceof UserError && error.code === 'unsafe-path'
             ? 'unsafe-files'
             : 'internal';
-      note({
-        event: 'refused',
-        refusal,
-        why: error instanceof Error ? error.message : '',
-        from: socket.remoteAddress ?? '',
-      });
-      socket.end(`${refusedWord} ${refusal}\n`);
+      const why = error instanceof Error ? error.message : '';
+      refusals.note({ refusal, why, from: socket.remoteAddress ?? '' }, performance.now());
+      farewell(socket, `${refusedWord} ${refusal}`);
     }
   };
 
-  /** A log that can't be written must not keep the worker from refusing. */
-  const note = (entry: Record<string, string>) => {
+  const refusals = new RefusalLog((refusal) => {
     try {
-      files.note(entry);
+      files.note({ event: 'refused', ...refusal });
     } catch {
-      // Said by the refusal itself.
+      // A log that can't be written must not keep the worker from refusing; the refusal itself says that.
     }
-  };
+  });
 
   const leaf = await createLeaf(signer, now());
   const server: Server = createServer(
     {
+      ...sealed,
       ...leaf,
-      minVersion: 'TLSv1.3',
-      maxVersion: 'TLSv1.3',
       requestCert: true,
       // Chains and names say nothing here; `memberOf` judges.
       rejectUnauthorized: false,
       ALPNProtocols: Object.values(workerProtocols),
-      secureOptions: constants.SSL_OP_NO_TICKET,
       handshakeTimeout: patienceMs,
       noDelay: true,
       allowHalfOpen: true,
@@ -159,13 +191,28 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
     (socket) => void accept(socket),
   );
   server.on('connection', (socket: Socket) => {
+    const name = nameOf(socket);
+    if (!newcomers.add(socket)) {
+      const from = socket.remoteAddress ?? '';
+      refusals.note({ refusal: 'too-many', why: 'connections of nobody known', from }, performance.now());
+      socket.destroy();
+      return;
+    }
     sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    socket.once('close', () => {
+      sockets.delete(socket);
+      newcomers.remove(name);
+    });
   });
+  // Also after a handshake that took too long, which leaves the connection as it is.
+  server.on('tlsClientError', (_error, socket) => socket.destroy());
   const timer = setInterval(() => {
-    void createLeaf(signer, now()).then((next) => server.setSecureContext(next));
-  }, renewMs);
+    // A context is made of what it is given here alone.
+    void createLeaf(signer, now()).then((next) => server.setSecureContext({ ...sealed, ...next }));
+  }, options.renewMs ?? defaultRenewMs);
   timer.unref();
+  const flushing = setInterval(() => refusals.flush(performance.now()), 60_000);
+  flushing.unref();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host: options.host, port: options.port }, resolve);
@@ -175,10 +222,21 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
     port: typeof address === 'object' && address ? address.port : options.port,
     close: async () => {
       clearInterval(timer);
+      clearInterval(flushing);
+      refusals.flush(Infinity);
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Says a last line, and closes when the other side has or had its time to read it. */
+function farewell(socket: TLSSocket, line: string): void {
+  socket.resume();
+  socket.end(`${line}\n`);
+  const timer = setTimeout(() => socket.destroy(), farewellMs);
+  timer.unref();
+  socket.once('close', () => clearTimeout(timer));
 }
 
 function parseJson(text: string): unknown {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { appendFileSync, chmodSync, readFileSync } from 'node:fs';
-import { createServer as createTcpServer } from 'node:net';
+import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { connect, createServer } from 'node:tls';
+import { connect, createServer, type ConnectionOptions } from 'node:tls';
 import { workerProtocols, workerReadyLine } from '../../../protocol/src/pinnedWorker.ts';
 import { fingerprintOf, parseIdentity } from '../../../remote-agent/src/worker/identity.ts';
 import { parseInvitation, toInvitation } from '../../../remote-agent/src/worker/invitation.ts';
@@ -14,6 +14,7 @@ import {
 } from '../../../language-server/src/runners/worker/workerTransport.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
+import { until } from '../../support/until.ts';
 import { newIdentity, WorkerRig } from '../../support/workerRig.ts';
 
 const open = { signal: new AbortController().signal, mayAsk: false, onStep: () => undefined };
@@ -104,6 +105,25 @@ describe('a pinned worker', function () {
     assert.deepEqual(rig.homes, []);
   });
 
+  it('[WORKER-02] T05: nor after the certificate was renewed', async () => {
+    const certificateOf = () =>
+      new Promise<string>((resolve) => {
+        const socket = connect({ host: '127.0.0.1', port: rig.server.port, rejectUnauthorized: false });
+        socket.on('error', () => undefined);
+        socket.once('secureConnect', () => {
+          resolve(socket.getPeerX509Certificate()?.serialNumber ?? '');
+          socket.destroy();
+        });
+      });
+    await rig.stop();
+    rig.renewMs = 50;
+    await rig.start();
+    const first = await certificateOf();
+    await until(async () => (await certificateOf()) !== first);
+    assert.equal(await rig.firstLine(me, { maxVersion: 'TLSv1.2' }), undefined);
+    assert.equal(await rig.firstLine(me), workerReadyLine);
+  });
+
   it('[WORKER-03] T06: the engine sends nothing to a worker of another identity', async () => {
     const other = newIdentity();
     await assert.rejects(
@@ -188,21 +208,32 @@ describe('a pinned worker', function () {
     );
   });
 
-  it('[WORKER-05] guessing drops the codes that wait', async () => {
+  it('[WORKER-05] wrong codes take nobody’s invitation away', async () => {
     const at = {
       host: '127.0.0.1',
       port: rig.server.port,
       fingerprint: fingerprintOf(rig.files.signer().spki),
     };
     const secret = rig.files.invite(Date.now());
-    for (let turn = 0; turn < 10; turn += 1) {
+    for (let turn = 0; turn < 20; turn += 1) {
       const wrong = createHash('sha256').update(String(turn)).digest('base64url');
       await assert.rejects(enrolAtWorker({ ...at, secret: wrong }, 'x', newIdentity(), () => Date.now()));
     }
-    await assert.rejects(
-      enrolAtWorker({ ...at, secret }, 'x', newIdentity(), () => Date.now()),
-      hasCode('sign-in', /invitation/),
+    await enrolAtWorker({ ...at, secret }, 'x', newIdentity(), () => Date.now());
+  });
+
+  it('[WORKER-05] a code that many offer at once enrols one of them', async () => {
+    const at = {
+      host: '127.0.0.1',
+      port: rig.server.port,
+      fingerprint: fingerprintOf(rig.files.signer().spki),
+    };
+    const secret = rig.files.invite(Date.now());
+    const all = await Promise.allSettled(
+      Array.from({ length: 8 }, () => enrolAtWorker({ ...at, secret }, 'x', newIdentity(), () => Date.now())),
     );
+    assert.equal(all.filter(({ status }) => status === 'fulfilled').length, 1);
+    assert.equal(rig.files.members().length, 2);
   });
 
   it('[WORKER-05] T09: a key of small order is no identity', () => {
@@ -231,20 +262,116 @@ describe('a pinned worker', function () {
     assert.match(log, /"event":"refused","refusal":"too-often"/);
   });
 
-  it('T11: who says nothing in the handshake is let go', async () => {
-    const socket = createTcpServer().unref();
-    socket.close();
-    const silent = connect({
+  it('[WORKER-06] T11: who says nothing is let go, in the handshake and after it', async () => {
+    const certificate = await createLeaf(newIdentity(), Date.now());
+    const { port } = rig.server;
+    const silences: Socket[] = [
+      createConnection({ host: '127.0.0.1', port }),
+      connect({
+        host: '127.0.0.1',
+        port,
+        rejectUnauthorized: false,
+        ALPNProtocols: [workerProtocols.enrol],
+        ...certificate,
+      }),
+    ];
+    for (const socket of silences) socket.on('error', () => undefined).resume();
+    await Promise.all(silences.map((socket) => new Promise((resolve) => socket.once('close', resolve))));
+  });
+
+  it('[WORKER-06] who was refused and does not close is closed', async () => {
+    const socket = connect({
       host: '127.0.0.1',
       port: rig.server.port,
       rejectUnauthorized: false,
-      ALPNProtocols: [workerProtocols.enrol],
+      allowHalfOpen: true,
+      ALPNProtocols: [workerProtocols.work],
       ...(await createLeaf(newIdentity(), Date.now())),
+    } as ConnectionOptions);
+    let heard = '';
+    socket.on('error', () => undefined).on('data', (chunk: Buffer) => (heard += chunk.toString()));
+    let isClosed = false;
+    socket.once('close', () => (isClosed = true));
+    // It reads the end and goes on writing, which a connection that is gone answers with a reset.
+    await until(() => {
+      socket.write('x');
+      return isClosed;
     });
-    silent.on('error', () => undefined).on('data', () => undefined);
-    const began = performance.now();
-    await new Promise((resolve) => silent.once('close', resolve));
-    assert.ok(performance.now() - began < 15_000);
+    assert.match(heard, /^refused not-enrolled\n$/);
+  });
+
+  it('[WORKER-06] one address holds few connections that show nobody, and keeps no member out by them', async () => {
+    await rig.stop();
+    rig.atOnce = { member: 3, address: 4, unknown: 100 };
+    await rig.start();
+    const { port } = rig.server;
+    const half = Array.from({ length: 12 }, () => createConnection({ host: '127.0.0.1', port }));
+    let closed = 0;
+    for (const socket of half)
+      socket
+        .on('error', () => undefined)
+        .once('close', () => (closed += 1))
+        .resume();
+    await until(() => closed >= 8);
+    // From elsewhere, as far as the worker can tell.
+    assert.equal(
+      await rig.firstLine(me, { localAddress: '127.0.0.2' } as ConnectionOptions),
+      workerReadyLine,
+    );
+    await until(() => closed === 12);
+    assert.equal(await rig.firstLine(me), workerReadyLine);
+  });
+
+  it('[WORKER-06] an identity holds so many connections at once, and gets more when it lets go', async () => {
+    await rig.stop();
+    rig.atOnce = { member: 3, address: 100, unknown: 100 };
+    await rig.start();
+    const links = [];
+    for (let turn = 0; turn < 3; turn += 1) links.push(await transport().open(open));
+    await assert.rejects(transport().open(open), hasCode('unreachable', /as many connections/));
+    links[0]?.close();
+    await until(async () => (await rig.firstLine(me)) === workerReadyLine);
+    for (const link of links) link.close();
+  });
+
+  it('[WORKER-06] of many connections at once the first alone starts a runner', async () => {
+    await rig.stop();
+    let [asked, atOnce, most] = [0, 0, 0];
+    await rig.start(async () => {
+      asked += 1;
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      await new Promise((resolve) => setImmediate(resolve));
+      atOnce -= 1;
+      throw new Error('no runner');
+    });
+    await Promise.all(Array.from({ length: 10 }, () => rig.firstLine(me)));
+    assert.equal(asked, 10);
+    assert.equal(most, 1);
+  });
+
+  it('[WORKER-06] what strangers do can’t fill the disk: the log counts what is alike', async () => {
+    await rig.stop();
+    rig.perMinute = { member: 600, strangers: 5 };
+    await rig.start();
+    const impostor = { spki: me.spki, sign: newIdentity().sign };
+    for (let turn = 0; turn < 40; turn += 1)
+      await rig.firstLine(turn % 2 === 0 ? impostor : newIdentity(), {
+        localAddress: '127.0.0.1',
+      } as ConnectionOptions);
+    await rig.stop();
+    const entries = readFileSync(join(rig.files.path, 'audit.log'), 'utf8').trim().split('\n');
+    const refused = entries
+      .map((line) => JSON.parse(line) as { event: string; times?: number })
+      .filter(({ event }) => event === 'refused');
+    assert.ok(refused.length < 12, String(refused.length));
+    assert.equal(
+      refused.reduce((sum, { times = 1 }) => sum + times, 0),
+      40,
+    );
+    await rig.start();
+    // Who shows a member’s name without the key uses up nothing of that member’s.
+    assert.equal(await rig.firstLine(me), workerReadyLine);
   });
 
   it('takes nothing for an invitation that is none', () => {

@@ -11,7 +11,7 @@ import {
   type WorkerRefusal,
 } from '../../../../protocol/src/pinnedWorker.ts';
 import { streamOpenings } from '../../../../protocol/src/servedRunner.ts';
-import { readFirstLine } from '../../../../remote-agent/src/worker/firstLine.ts';
+import { readFirstLine } from '../../../../remote-agent/src/files/firstLine.ts';
 import { fingerprintOf, parseIdentity } from '../../../../remote-agent/src/worker/identity.ts';
 import type { Invitation } from '../../../../remote-agent/src/worker/invitation.ts';
 import {
@@ -246,6 +246,8 @@ function refusedBy(place: string, refusal: WorkerRefusal): UserError {
       });
     case 'too-often':
       return new UserError('unreachable', `${place} has had too many connections in a minute`);
+    case 'too-many':
+      return new UserError('unreachable', `${place} has as many connections of this computer as it takes`);
     case 'unsafe-files':
       return new UserError('sign-in', `${place} lets nobody in: its list of identities is open to others`, {
         remedy: 'Who keeps the worker runs chmod 600 on its authorized_keys.',
