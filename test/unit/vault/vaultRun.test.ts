@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, fstatSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAgentsVault } from '../../../extension/src/vault/core/agentsVault.ts';
 import { createPersonalVault, openPersonalVault } from '../../../extension/src/vault/core/personalVault.ts';
@@ -94,6 +94,36 @@ describe('vault run', () => {
     assert.ok(!/canary|Y2FuYXJ5|63616e617279/.test(output + errors), output);
     assert.ok(!errors.includes('MqMqMq'), errors);
     assert.match(errors, /stops accidents only/);
+  });
+
+  it('[SEAL-03] uses nothing of a whole older vault that was put back, and leaves it as it is', async () => {
+    const words = ['run', '--env', 'TOKEN=api.token', ...sh('echo ran')];
+    const folder = join(temporary(), 'vault', 'personal');
+    const kept = join(temporary(), 'kept');
+    cpSync(folder, kept, { recursive: true });
+    assert.equal((await run(words)).output, 'ran\n');
+    // The use itself was a change of the vault.
+    rmSync(folder, { recursive: true });
+    cpSync(kept, folder, { recursive: true });
+    const before = readFileSync(join(folder, 'vault.json'), 'latin1');
+    const refused = await run(words);
+    assert.equal(refused.code, 3);
+    assert.equal(refused.output, '');
+    assert.match(refused.errors, /a whole older one \(change \d+, and \d+ was seen here\)/);
+    assert.equal(readFileSync(join(folder, 'vault.json'), 'latin1'), before);
+    // The control: with what was kept of it put back as well, nothing can be noticed.
+    rmSync(join(temporary(), 'vault-counters'), { recursive: true });
+    assert.equal((await run(words)).output, 'ran\n');
+  });
+
+  it('[SEAL-03] uses nothing where it can’t tell whether the vault is the newest', async () => {
+    const words = ['run', '--env', 'TOKEN=api.token', ...sh('echo ran')];
+    await run(words);
+    const counters = join(temporary(), 'vault-counters');
+    for (const name of readdirSync(counters)) writeFileSync(join(counters, name), 'nonsense');
+    const refused = await run(words);
+    assert.equal(refused.code, 3);
+    assert.match(refused.errors, /can’t be told/);
   });
 
   it('[VAULTUSE-15] puts no value among the words of a process, and none of our own variables in', async () => {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { ExtensionContext } from 'vscode';
+import { countersFolder, FileCounters, keepTwice } from '../core/fileCounters.ts';
 import type { VaultPlace } from '../core/openOptions.ts';
 import type { VaultKind } from '../core/vaultState.ts';
 import type { Settings } from '../../settings.ts';
@@ -23,7 +24,9 @@ export function createVaults(
   onError: (error: unknown) => void,
 ): VaultParts {
   const secrets = new VaultSecrets(context.secrets, 10_000);
-  const folder = join(context.globalStorageUri.fsPath, 'vault');
+  const home = context.globalStorageUri.fsPath;
+  const folder = join(home, 'vault');
+  const counters = keepTwice(secrets, new FileCounters(countersFolder(home)));
   const marker: KeptMarker = {
     get: () => {
       const value = context.globalState.get(markerName);
@@ -32,8 +35,8 @@ export function createVaults(
     set: (value) => context.globalState.update(markerName, value),
   };
   const places = {
-    agents: { folder: join(folder, 'agents'), counters: secrets },
-    personal: { folder: join(folder, 'personal'), counters: secrets },
+    agents: { folder: join(folder, 'agents'), counters },
+    personal: { folder: join(folder, 'personal'), counters },
   };
   const agents = new AgentsLife({
     place: places.agents,

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
 import type { Secrets } from '../../keys/keyVault.ts';
-import type { CounterStore, KnownHead } from '../core/counterStore.ts';
+import { headText, parseHead, type CounterStore, type KnownHead } from '../core/counterStore.ts';
 import { Secret } from '../core/secret.ts';
 
 /** The secret storage threw or did not answer in time, as a locked keyring does: nothing is concluded from it. */
@@ -47,12 +47,11 @@ export class VaultSecrets implements CounterStore {
 
   async read(vaultId: string): Promise<KnownHead | undefined> {
     const text = await this.#inTime(this.#secrets.get(counterName(vaultId)));
-    const [, counter, digest] = /^([0-9]{1,15}) ([0-9a-f]{64})$/.exec(text ?? '') ?? [];
-    return counter !== undefined && digest !== undefined ? { counter: Number(counter), digest } : undefined;
+    return parseHead(text ?? '');
   }
 
-  async write(vaultId: string, { counter, digest }: KnownHead): Promise<void> {
-    await this.#inTime(this.#secrets.store(counterName(vaultId), `${counter} ${digest}`));
+  async write(vaultId: string, head: KnownHead): Promise<void> {
+    await this.#inTime(this.#secrets.store(counterName(vaultId), headText(head)));
   }
 
   /** Undefined where none is kept here, or where the storage is silent: then the person types it. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { openAgentsVaultByRecovery } from '../core/agentsVault.ts';
+import { countersFolder, FileCounters } from '../core/fileCounters.ts';
 import type { OpenOptions } from '../core/openOptions.ts';
 import { openPersonalVault } from '../core/personalVault.ts';
 import type { Vault } from '../core/vaultContract.ts';
@@ -19,11 +20,11 @@ export async function openForCommand(
   keys: KeyReader,
   options: Pick<OpenOptions, 'derive'> = {},
 ): Promise<Vault> {
-  // The second place of the counters is VS Code's: a whole older file is noticed there, and not here.
-  const place: OpenOptions = { folder: join(home, 'vault', kind), counters: null, ...options };
+  const counters = new FileCounters(countersFolder(home));
+  const place: OpenOptions = { folder: join(home, 'vault', kind), counters, ...options };
   const result = kind === 'agents' ? await openAgents(place, keys) : await openPersonal(place, keys);
   if (result.state === 'open') return result.vault;
-  throw new ClosedVault(words(result, place.folder));
+  throw new ClosedVault(words(result, place.folder, home));
 }
 
 async function openPersonal(place: OpenOptions, keys: KeyReader): Promise<OpenResult> {
@@ -43,7 +44,7 @@ async function openAgents(place: OpenOptions, keys: KeyReader): Promise<OpenResu
   );
 }
 
-function words(result: Exclude<OpenResult, { state: 'open' }>, folder: string): string {
+function words(result: Exclude<OpenResult, { state: 'open' }>, folder: string, home: string): string {
   switch (result.state) {
     case 'absent':
       return `There is no vault in ${folder}. SALLYPORT_HOME names the folder of Sallyport’s state; that of VS Code is what Sallyport: Doctor shows.`;
@@ -56,6 +57,10 @@ function words(result: Exclude<OpenResult, { state: 'open' }>, folder: string): 
       return 'The key is none of this vault.';
     case 'tampered':
       return `The vault’s file is not what Sallyport saved (${result.what}). Nothing of it is used. Restore a backup.`;
+    case 'rolled-back':
+      return `The vault’s file is a whole older one (change ${result.counter}, and ${result.known} was seen here). What was saved since is missing, and nothing of it is used. If you put it back yourself, open it in VS Code, which asks you; else restore a backup.`;
+    case 'counter-unavailable':
+      return `Whether the vault’s file is the newest can’t be told: what was kept of it in ${countersFolder(home)} can’t be read. Open the vault in VS Code, which keeps it anew with the next change.`;
     case 'unsupported':
       return `The vault has version ${result.version}. Update Sallyport to open it.`;
     default:
