@@ -82,6 +82,7 @@ function connect(path: string): Promise<Socket> {
 /** A transport straight to the socket, whose connections a test can cut. */
 export class SocketTransport implements RunnerTransport {
   readonly place = 'ssh:test';
+  forgets = false;
   readonly #path: () => string;
   readonly sockets = new Set<Socket>();
   opens = 0;

@@ -60,6 +60,8 @@ interface Attempt {
   logBytes: number;
   /** True from the first moment at which the runner there may have it. */
   isSent: boolean;
+  /** The instance of the runner that it was last sent to. */
+  sentTo: string;
   isDelivering: boolean;
   isCancelled: boolean;
   readonly ended: PromiseWithResolvers<JobResult>;
@@ -202,6 +204,7 @@ class RemoteRunner implements PlaceRunner {
       lastSeq: 0,
       logBytes: 0,
       isSent: false,
+      sentTo: '',
       isDelivering: false,
       isCancelled: false,
       ended: Promise.withResolvers<JobResult>(),
@@ -284,7 +287,13 @@ class RemoteRunner implements PlaceRunner {
         attempt.ended.resolve(emptyResult({ kind: 'cancelled' }));
         return;
       }
+      const { instance } = link.greeting;
+      if (attempt.isSent && attempt.sentTo !== instance && this.#options.transport.forgets) {
+        this.#lose(attempt, `${this.id} ended with the card in it`);
+        return;
+      }
       attempt.isSent = true;
+      attempt.sentTo = instance;
       const answer = await link.channel.call('job/submit', { job: spec, afterSeq: attempt.lastSeq });
       if (answer.kind === 'accepted') break;
       attempt.isSent = false;

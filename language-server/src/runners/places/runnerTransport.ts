@@ -8,6 +8,8 @@ import type { Transport } from '../../../../protocol/src/channel.ts';
 export interface RunnerTransport {
   /** The place's id: `ssh:lab`. */
   readonly place: string;
+  /** True where another instance of the runner knows nothing of what the one before has accepted. */
+  readonly forgets?: boolean;
   /**
    * Makes a connection to the runner, starting it over there where it is not running. Rejects with a `UserError` in
    * words that say what to do: `unreachable` where trying again may help, any other code where only a person can.

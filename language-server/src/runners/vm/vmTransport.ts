@@ -92,6 +92,7 @@ export function createVmTransport(options: VmTransportOptions): RunnerTransport 
 
   return {
     place: vmPlace,
+    forgets: true,
     open,
     dispose: () => Promise.resolve(),
   };

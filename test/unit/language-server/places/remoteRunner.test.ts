@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CardJob } from '../../../../language-server/src/runners/cardRunner.ts';
 import { putBlob, putTree } from '../../../support/blobs.ts';
@@ -198,6 +198,20 @@ describe('a card on a served runner', function () {
     assert.equal(outcome.kind, 'unknown');
     assert.equal(heard.starts, 1);
   });
+
+  for (const forgets of [true, false]) {
+    it(`${forgets ? 'does not run' : 'would else run'} a card anew where another runner knows nothing of it [PLACE-05]`, async () => {
+      transport.forgets = forgets;
+      const heard = new Heard();
+      const running = place.runner.run(await jobOf('echo up; sleep 600'), heard, never);
+      await until(() => heard.stdout === 'up\n');
+      await served.stop('SIGKILL');
+      rmSync(served.home, { recursive: true });
+      await served.start();
+      if (forgets) assert.equal((await running).outcome.kind, 'unknown');
+      await until(async () => (await place.runner.held()).length === (forgets ? 0 : 1));
+    });
+  }
 
   it('runs what was accepted and had not started when the runner there was killed [PLACE-05]', async () => {
     await served.stop();
