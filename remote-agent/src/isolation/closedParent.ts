@@ -34,7 +34,7 @@ function parentsOf(folder: string): string[] {
 }
 
 /** By the mode bits; access control lists are not looked at. */
-function mayEnter(folder: string, { uid, gid }: FileOwner): boolean {
+export function mayEnter(folder: string, { uid, gid }: FileOwner): boolean {
   const stat = statSync(folder);
   const bit = stat.uid === uid ? 0o100 : stat.gid === gid ? 0o010 : 0o001;
   return (stat.mode & bit) !== 0;

@@ -229,6 +229,9 @@ describe('folders of this computer in a VM', function () {
       const { detail, remedy } = await refuse(join(closed, 'open'));
       assert.match(detail, /may not enter/);
       assert.match(remedy ?? '', /chmod o\+x/);
+      const itself = join(work, 'itself');
+      mkdirSync(itself, { mode: 0o700 });
+      assert.match((await refuse(itself)).remedy ?? '', /chmod o\+rx/);
     }
     renameSync(shared, `${shared}-before`);
     makeShared('shared');
@@ -293,6 +296,7 @@ describe('folders of this computer in a VM', function () {
   });
 
   it('a VM whose folder is not served any more ends, and the next card gets another', async () => {
+    chmodSync(shared, 0o755);
     const heard = new Heard();
     const running = vms.place.run(
       await jobOf('echo begun; sleep 50; cat /host/data/kept', [[shared, false]], {}),

@@ -10,7 +10,7 @@ import type { MachineFolder } from './machineFolder.ts';
 import { qemuArguments, type VmShape } from './qemuArguments.ts';
 import { openMonitor } from './qmp.ts';
 import { sealedPaths, sealedQemu } from './sealedQemu.ts';
-import { serveShares, type SpawnShare } from './serveShares.ts';
+import { serveShares, type ShareServers, type SpawnShare } from './serveShares.ts';
 import { shareSocket, type VmShare } from './shares.ts';
 import { missingTool, runTool, type SpawnTool } from './tools.ts';
 import { imageFiles, storedFiles } from './vmFolder.ts';
@@ -80,10 +80,11 @@ export async function startMachine(options: StartOptions): Promise<void> {
     stored ? { kind: 'stored', descriptor: storedDescriptor } : { kind: 'boot' },
   );
   const links = rootLinks();
-  const servers = await serveShares({ ...programs, folder, shares, links, signal });
   const output = openSync(folder.file('qemu.log'), 'w', 0o600);
   const memory = stored ? openSync(storedFiles(join(image, stored)).memory, 'r') : undefined;
+  let servers: ShareServers | undefined;
   try {
+    servers = await serveShares({ ...programs, folder, shares, links, signal });
     const child = programs.spawnMachine(
       'bwrap',
       sealedQemu({
@@ -110,8 +111,8 @@ export async function startMachine(options: StartOptions): Promise<void> {
     // QEMU answers when it has all of its devices.
     if (shares.length > 0) (await openMonitor(folder.socket('monitor'))).close();
   } catch (error) {
-    const fault = servers.fault();
-    servers.stop();
+    const fault = servers?.fault();
+    servers?.stop();
     throw fault ?? error;
   } finally {
     closeSync(output);

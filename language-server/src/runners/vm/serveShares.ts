@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import type { FileOwner } from '../../../../remote-agent/src/files/materialize.ts';
-import { closedParentError } from '../../../../remote-agent/src/isolation/closedParent.ts';
+import { closedParentError, mayEnter } from '../../../../remote-agent/src/isolation/closedParent.ts';
 import { sandboxOwner } from '../../../../remote-agent/src/isolation/identity.ts';
 import { keptGroupsFilter } from '../../../../remote-agent/src/isolation/seccomp.ts';
 import { writerOf } from '../../../../remote-agent/src/sharedFolder.ts';
@@ -132,7 +132,14 @@ async function startShare(
 function ownerOf({ path, write }: VmShare, number: number): FileOwner | undefined {
   const uid = process.getuid?.() ?? -1;
   if (uid !== 0) return undefined;
-  return writerOf([{ path, write }]) ?? sandboxOwner(uid, readFileSync('/proc/self/uid_map', 'utf8'), number);
+  const owner =
+    writerOf([{ path, write }]) ?? sandboxOwner(uid, readFileSync('/proc/self/uid_map', 'utf8'), number);
+  if (!owner || mayEnter(path, owner)) return owner;
+  throw new UserError(
+    'unsafe-path',
+    `The folder ${path} can’t be shown to a card: folders are read as nobody’s where Sallyport is root, who may not enter this one`,
+    { path, remedy: `Let others read it (chmod o+rx ${path}), or run Sallyport as an ordinary user.` },
+  );
 }
 
 function faultOf({ share, owner, log }: StartedShare): UserError {
