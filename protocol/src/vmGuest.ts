@@ -16,6 +16,15 @@ export const guestPorts = {
 } as const;
 export type GuestPort = keyof typeof guestPorts;
 
+/**
+ * The same ports as vsock(7) has them, for hosts whose VMs have no serial ones. The kernel's command line says so:
+ * `sallyport.ports=vsock`. The host connects; each connection is one use, and begins as every use does.
+ */
+export const guestVsock = {
+  parameter: 'sallyport.ports=vsock',
+  ports: { control: 7001, bulk: 7002, terminal: 7003 },
+} as const;
+
 /** The engine's line, as JSON. */
 export const guestOpening = z.strictObject({
   /** Unguessable, new for each use: the answer repeats it. */
@@ -68,7 +77,7 @@ export const guestReadyLine = 'sallyport guest ready';
 /** Whom a person is in the terminal of a VM: neither root nor the user of a card. */
 export const guestPerson = {
   name: 'person',
-  id: 1000,
+  id: 2000,
   home: '/home/person',
   /** What a shell reads at its start. */
   start: '/usr/lib/sallyport/terminalrc',

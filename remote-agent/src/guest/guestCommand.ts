@@ -13,6 +13,7 @@ import {
   guestOpeningBytes,
   guestPorts,
   guestReadyLine,
+  guestVsock,
   guestShares,
   isGuestShare,
   type GuestOpening,
@@ -25,6 +26,7 @@ import { serve } from '../served/serve.ts';
 import { openPortFile, Port } from './portStream.ts';
 import { createSeeder, seederSource, type Seeder } from './seeder.ts';
 import { GuestTerminal } from './terminal.ts';
+import { serveVsock } from './vsockPorts.ts';
 
 /** The folder that the guest's runner serves: the VM's disk. */
 export const guestHome = '/var/lib/sallyport';
@@ -37,7 +39,7 @@ const waitMs = 30_000;
 const python = '/usr/bin/python3';
 
 /**
- * The userland of a VM: serves a runner to whoever holds the virtio ports, and switches the VM off when nobody has
+ * The userland of a VM: serves a runner to whoever holds its ports, and switches the VM off when nobody has
  * needed it for a while. Nothing but the engine is at the other end of a port. Does not return.
  */
 export async function runGuest(
@@ -81,24 +83,28 @@ export async function runGuest(
       const socket = await connectRunner({ home: guestHome, uid, startServer: () => undefined, waitMs });
       await pipeline(stream, socket, stream);
     };
-    const ports = (Object.keys(guestPorts) as GuestPort[]).map((kind) =>
-      new Port({
-        file: openPortFile(openSync(findPort(guestPorts[kind]), 'r+')),
-        accept,
-        openingBytes: guestOpeningBytes,
-        wait: (ms) => wait(ms),
-        onStream: (stream) => {
-          if (kind === 'terminal') {
-            void terminal.serve(stream);
-            return;
-          }
-          join(stream).catch((error: unknown) => {
-            report(errorMessage(error));
-            stream.destroy();
-          });
-        },
-      }).serve(),
-    );
+    const use = (kind: GuestPort) => (stream: Duplex) => {
+      if (kind === 'terminal') {
+        void terminal.serve(stream);
+        return;
+      }
+      join(stream).catch((error: unknown) => {
+        report(errorMessage(error));
+        stream.destroy();
+      });
+    };
+    const kinds = Object.keys(guestPorts) as GuestPort[];
+    const ports = hasVsock()
+      ? [serveVsock(kinds.map((kind) => ({ kind, accept, onStream: use(kind) })))]
+      : kinds.map((kind) =>
+          new Port({
+            file: openPortFile(openSync(findPort(guestPorts[kind]), 'r+')),
+            accept,
+            openingBytes: guestOpeningBytes,
+            wait: (ms) => wait(ms),
+            onStream: use(kind),
+          }).serve(),
+        );
     report(guestReadyLine);
     await Promise.race([served, ...ports]);
   } catch (error) {
@@ -127,6 +133,11 @@ function parseOpening(line: string) {
   } catch {
     return undefined;
   }
+}
+
+/** Whether the host connects by vsock, in place of serial ports. */
+function hasVsock(): boolean {
+  return readFileSync('/proc/cmdline', 'utf8').trim().split(' ').includes(guestVsock.parameter);
 }
 
 function findPort(name: string): string {

@@ -68,7 +68,7 @@ describe('a terminal in a VM', function () {
       connection,
       'id -u; cat /jobs/*/code/note.txt; busybox ps | grep -c "[s]leep 120"; head -1 /etc/passwd',
     );
-    assert.match(look, /^1000\nseen\n[1-9]\nroot:x:0:0:/);
+    assert.match(look, /^2000\nseen\n[1-9]\nroot:x:0:0:/);
     const note = '$(echo /jobs/*/code/note.txt)';
     const attempts = [
       `echo changed > ${note}`,

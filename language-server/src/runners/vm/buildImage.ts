@@ -29,6 +29,7 @@ import {
   vmLeftOut,
   vmModules,
   vmShareModules,
+  vmVsockModules,
   vmPackages,
   type VmPackage,
 } from './vmPackages.ts';
@@ -194,10 +195,11 @@ function takeKernel(root: string, image: string): void {
     ...folders.map((path) => ({ path, mode: 0o755 })),
     { path: 'init', mode: 0o755, content: Buffer.from(firstProgram()) },
     { path: 'bin/busybox', mode: 0o755, content: readFileSync(join(root, 'usr/bin/busybox')) },
-    ...[...vmModules, ...vmShareModules].map((name) => {
+    ...[...vmModules, ...vmShareModules, ...vmVsockModules].flatMap((name) => {
       const path = found.get(`${name}.ko`);
-      if (path === undefined) throw new UserError('internal', `The kernel’s package has no module ${name}`);
-      return { path: `modules/${name}.ko`, mode: 0o644, content: readFileSync(path) };
+      if (path !== undefined) return { path: `modules/${name}.ko`, mode: 0o644, content: readFileSync(path) };
+      if ((vmVsockModules as readonly string[]).includes(name)) return [];
+      throw new UserError('internal', `The kernel’s package has no module ${name}`);
     }),
   ]);
   writeFileSync(initrd, packed, { mode: 0o600 });

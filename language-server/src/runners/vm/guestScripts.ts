@@ -1,5 +1,5 @@
-import { guestShares } from '../../../../protocol/src/vmGuest.ts';
-import { vmModules, vmShareModules } from './vmPackages.ts';
+import { guestShares, guestVsock } from '../../../../protocol/src/vmGuest.ts';
+import { vmModules, vmShareModules, vmVsockModules } from './vmPackages.ts';
 
 /** Where things lie in a VM. */
 export const guestPaths = {
@@ -35,6 +35,9 @@ $B mount -t devtmpfs d /dev && $B mount -t proc p /proc || die "no devices"
 for m in ${vmModules.join(' ')}; do $B insmod /modules/$m.ko || die "no module $m"; done
 if $B grep -q ' ${guestShares.parameter}=' /proc/cmdline; then
   for m in ${vmShareModules.join(' ')}; do $B insmod /modules/$m.ko || die "no module $m"; done
+fi
+if $B grep -q ' ${guestVsock.parameter}' /proc/cmdline; then
+  for m in ${vmVsockModules.join(' ')}; do [ ! -e /modules/$m.ko ] || $B insmod /modules/$m.ko || die "no module $m"; done
 fi
 $B mount -t ext4 -o ro /dev/vda /lower || die "no root"
 $B mount -t tmpfs -o mode=0755,size=25% t /upper && $B mkdir /upper/u /upper/w || die "no memory"

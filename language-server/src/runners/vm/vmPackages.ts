@@ -46,6 +46,20 @@ export const vmModules = [
 /** Those that a VM with shared folders loads beside them. */
 export const vmShareModules = ['fuse', 'virtiofs'] as const;
 
+/**
+ * Those of a VM whose devices are on PCI and whose ports are vsock(7), as a Mac has it. They are in the image where the
+ * kernel has them as modules.
+ */
+export const vmVsockModules = [
+  'virtio_pci_modern_dev',
+  'virtio_pci_legacy_dev',
+  'virtio_pci',
+  'virtio-rng',
+  'vsock',
+  'vmw_vsock_virtio_transport_common',
+  'vmw_vsock_virtio_transport',
+] as const;
+
 /** Folders of the packages that no program of a VM needs. Licences stay. */
 export const vmLeftOut = [
   'boot',
