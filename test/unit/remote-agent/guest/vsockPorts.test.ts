@@ -13,7 +13,7 @@ const python = '/usr/bin/python3';
 describe('ports of a VM to which the host connects', function () {
   const folder = useTemporaryFolder();
   const open: Socket[] = [];
-  let stop: (() => void)[] = [];
+  const stop: (() => void)[] = [];
 
   before(function () {
     if (existsSync(python)) return;
