@@ -20,6 +20,8 @@ export interface MachinePrograms {
   readonly qemu: string;
   readonly spawnTool: SpawnTool;
   readonly spawnShare: SpawnShare;
+  /** Where the server of a shared folder may be, the best first. */
+  readonly virtiofsd: readonly string[];
   readonly spawnMachine: (
     program: string,
     args: readonly string[],

@@ -12,6 +12,7 @@ import type { VmShape } from './qemuArguments.ts';
 import { sharesOf } from './shares.ts';
 import { hasStored, storedName } from './storedMachine.ts';
 import { runTool } from './tools.ts';
+import { virtiofsdPrograms } from './virtiofsd.ts';
 import { openVmFolder } from './vmFolder.ts';
 import { assertImage } from './vmImage.ts';
 import { VmPlace, type Vm, type VmKind } from './vmPlace.ts';
@@ -131,7 +132,10 @@ export async function lookAround(
   }
   const { id: imageId } = assertImage(image, around.runner);
   const signal = AbortSignal.timeout(30_000);
-  const programs = { qemu, spawnTool: spawnSystemTool, spawnMachine, spawnShare };
+  const programs = {
+    ...{ qemu, spawnTool: spawnSystemTool, spawnMachine, spawnShare },
+    virtiofsd: virtiofsdPrograms,
+  };
   const said = await runTool(spawnSystemTool, { program: qemu, args: ['--version'], folder: image, signal });
   const [, qemuVersion = '0'] = /version (\S+)/.exec(said) ?? [];
   const accelerator = await chooseAccelerator({

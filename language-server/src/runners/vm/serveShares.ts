@@ -10,7 +10,7 @@ import { lendSocket } from './lendSocket.ts';
 import type { MachineFolder } from './machineFolder.ts';
 import { filterFile, openShare, shareSocket, type VmShare } from './shares.ts';
 import { missingTool, runTool, type SpawnTool } from './tools.ts';
-import { sealedVirtiofsd, virtiofsdPrograms, virtiofsdStyle, type Virtiofsd } from './virtiofsd.ts';
+import { sealedVirtiofsd, virtiofsdStyle, type Virtiofsd } from './virtiofsd.ts';
 
 /** Starts the server of one folder: what it is given open, and whom it is started as. */
 export type SpawnShare = (
@@ -29,6 +29,8 @@ export type SpawnShare = (
 export interface ShareOptions {
   readonly folder: MachineFolder;
   readonly shares: readonly VmShare[];
+  /** Where the server may be, the best first. */
+  readonly virtiofsd: readonly string[];
   readonly spawnTool: SpawnTool;
   readonly spawnShare: SpawnShare;
   readonly links: readonly (readonly [string, string])[];
@@ -53,11 +55,11 @@ const filterDescriptor = 4;
  * `unsafe-path` for a folder that was replaced or that its user can't get to.
  */
 export async function serveShares(options: ShareOptions): Promise<ShareServers> {
-  const { folder, shares, signal } = options;
+  const { folder, shares } = options;
   const started: StartedShare[] = [];
   const stop = () => started.forEach(({ child }) => child.kill('SIGKILL'));
   if (shares.length > 0) {
-    const virtiofsd = await findVirtiofsd(options.spawnTool, folder.path, signal);
+    const virtiofsd = await findVirtiofsd(options);
     writeFileSync(folder.file(filterFile), keptGroupsFilter(process.arch === 'arm64' ? 'arm64' : 'x64'), {
       mode: 0o600,
     });
@@ -158,9 +160,9 @@ function faultOf({ share, owner, log }: StartedShare): UserError {
   );
 }
 
-async function findVirtiofsd(spawnTool: SpawnTool, folder: string, signal: AbortSignal): Promise<Virtiofsd> {
-  for (const program of virtiofsdPrograms.filter((path) => existsSync(path))) {
-    const help = await runTool(spawnTool, { program, args: ['--help'], folder, signal });
+async function findVirtiofsd({ virtiofsd, spawnTool, folder, signal }: ShareOptions): Promise<Virtiofsd> {
+  for (const program of virtiofsd.filter((path) => existsSync(path))) {
+    const help = await runTool(spawnTool, { program, args: ['--help'], folder: folder.path, signal });
     const style = virtiofsdStyle(help);
     if (style) return { program, style };
   }

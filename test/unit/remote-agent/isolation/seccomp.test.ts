@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SandboxPlace } from '../../../../remote-agent/src/isolation/bubblewrapSandboxes.ts';
 import {
+  keptGroupsFilter,
   seccompFilter,
   seccompInstructions,
   type SocketProfile,
@@ -264,5 +269,28 @@ print(*made)
 `;
     const { output, errors } = await runBare(['/usr/bin/python3', '-I', '-c', text]);
     assert.equal(output, 'thread process loop queue pair\n', errors);
+  });
+
+  it('tells a program that gives up its groups that it has, and refuses it nothing else', async () => {
+    const architecture = process.arch as Architecture;
+    const folder = mkdtempSync(join(tmpdir(), 'sallyport-filter-'));
+    try {
+      const file = join(folder, 'groups.bpf');
+      writeFileSync(file, keptGroupsFilter(architecture));
+      const call = `import os
+def tried(call):
+    try: call(); return "done"
+    except OSError as error: return error.strerror
+print(tried(lambda: os.setgroups([])), tried(lambda: os.setgid(0)), tried(lambda: os.getpid()))`;
+      const run = async (filters: SandboxPlace['filters']) =>
+        (await runBare(['/usr/bin/python3', '-I', '-c', call], {}, (place) => ({ ...place, filters })))
+          .output;
+      const control = await run(undefined);
+      assert.match(control, /^Operation not permitted /);
+      const filtered = await run({ local: file, bridge: file, ip: file, closed: file });
+      assert.equal(filtered, control.replace('Operation not permitted', 'done'));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
