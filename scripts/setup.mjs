@@ -17,6 +17,11 @@ const packages = {
   git: { program: '/usr/bin/git', why: 'is used by the tests' },
   'qemu-system-x86': { program: '/usr/bin/qemu-system-x86_64', why: 'runs the VMs of the tests' },
   'qemu-utils': { program: '/usr/bin/qemu-img', why: 'makes the disks of VMs' },
+  virtiofsd: {
+    // In a package of its own since Debian 13; before, it came with QEMU.
+    program: ['/usr/libexec/virtiofsd', '/usr/lib/qemu/virtiofsd'],
+    why: 'shows folders to the VMs of the tests',
+  },
   'openssh-server': { program: '/usr/sbin/sshd', why: 'is the host of the tests over SSH' },
   'openssh-client': { program: '/usr/bin/ssh', why: 'reads SSH configurations' },
   iptables: {
@@ -51,7 +56,7 @@ export function ensureDependencies() {
 
 /** Installs what is missing with apt when root on a Debian-like system; otherwise says what to install, and ends. */
 export function ensureSystemPackages(names) {
-  const missing = names.filter((name) => !existsSync(packages[name].program));
+  const missing = names.filter((name) => ![packages[name].program].flat().some((path) => existsSync(path)));
   if (missing.length === 0) return;
   const list = missing.map((name) => `  ${name}: ${packages[name].why}`).join('\n');
   if (platform !== 'linux' || getuid() !== 0 || !existsSync('/usr/bin/apt-get')) {

@@ -44,6 +44,8 @@ ensureSystemPackages([
   'slurm-wlm',
   'munge',
 ]);
+// Where QEMU has brought it with it, there is no such package.
+ensureSystemPackages(['virtiofsd']);
 
 const results = [];
 for (const suite of suites.filter((each) => !only || only.includes(each.name))) {

@@ -154,7 +154,7 @@ function faultOf({ share, owner, log }: StartedShare): UserError {
       `The folder ${share.path} is not served to the VM: ${said || 'its server ended'}`,
       {
         path: share.path,
-        remedy: 'Sallyport: Doctor says what a VM needs here. Or run the card on this computer.',
+        remedy: 'Run the card on this computer instead (executionService: local).',
       },
     )
   );
