@@ -57,6 +57,11 @@ export const placeRequirements: readonly Requirement[] = [
   { id: 'PLACE-13', text: 'The hostile cards are held elsewhere as they are here.', source: promised },
   { id: 'PLACE-14', text: 'A slow or lossy network costs time and nothing else.', source: promised },
   {
+    id: 'PLACE-15',
+    text: 'What is copied to a place and back arrives whole or not at all, many small files together.',
+    source: promised,
+  },
+  {
     id: 'JRNL-01',
     text: 'The journal is found again as it was acknowledged, whatever interrupted it; damage is refused.',
     source: journal,

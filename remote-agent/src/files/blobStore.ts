@@ -153,7 +153,7 @@ export function createBlobStore(folder: string, { write }: { write?: WriteCall }
           const bytes = chunk.subarray(0, count);
           inspect?.(bytes);
           sum.update(bytes);
-          await file.append(bytes);
+          await file.append([bytes]);
           if (pace.isDue()) await pace.rest();
         }
         return { digest: sum.digest('hex'), sizeBytes };

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, mkdirSync, openSync, renameSync, unlinkSync, write, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+  writev,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { systemCode, toFileError } from './fileError.ts';
@@ -13,8 +22,8 @@ export type WriteCall = (descriptor: number, bytes: Uint8Array) => number;
  */
 export interface IncomingFile {
   write(bytes: Uint8Array): void;
-  /** As `write`, in the thread pool: a disk that can't keep up holds up nothing else. */
-  append(bytes: Uint8Array): Promise<void>;
+  /** Writes all pieces in the thread pool: a disk that can't keep up holds up nothing else. */
+  append(pieces: readonly Uint8Array[]): Promise<void>;
   /** Moves the file to `path`, over what is there, making the folder where it is missing (0700). */
   keep(path: string): void;
   drop(): void;
@@ -40,20 +49,23 @@ export function openIncomingFile(folder: string, writeCall?: WriteCall): Incomin
     open = false;
     closeSync(descriptor);
   };
+  const write = (bytes: Uint8Array): void =>
+    attempt(() => {
+      for (let done = 0; done < bytes.length;)
+        done += (writeCall ?? writeSync)(descriptor, bytes.subarray(done));
+    });
   return {
-    write: (bytes) =>
-      attempt(() => {
-        for (let done = 0; done < bytes.length;)
-          done += (writeCall ?? writeSync)(descriptor, bytes.subarray(done));
-      }),
-    append: async (bytes) => {
-      for (let done = 0; done < bytes.length;) {
-        const rest = bytes.subarray(done);
-        try {
-          done += writeCall ? writeCall(descriptor, rest) : (await writeLater(descriptor, rest)).bytesWritten;
-        } catch (error) {
-          throw explain(error);
-        }
+    write,
+    append: async (pieces) => {
+      if (writeCall) {
+        for (const piece of pieces) write(piece);
+        return;
+      }
+      try {
+        for (let rest = pieces; rest.length > 0;)
+          rest = after(rest, (await writeLater(descriptor, rest)).bytesWritten);
+      } catch (error) {
+        throw explain(error);
       }
     },
     keep: (target) =>
@@ -68,7 +80,20 @@ export function openIncomingFile(folder: string, writeCall?: WriteCall): Incomin
   };
 }
 
-const writeLater = promisify(write);
+const writeLater = promisify(writev);
+
+/** What is left of the pieces after so many bytes. */
+function after(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
+  let left = bytes;
+  const index = pieces.findIndex((piece) => {
+    if (left < piece.length) return true;
+    left -= piece.length;
+    return false;
+  });
+  if (index < 0) return [];
+  const first = pieces[index]?.subarray(left) ?? new Uint8Array();
+  return [first, ...pieces.slice(index + 1)];
+}
 
 function moveIntoPlace(from: string, to: string): void {
   try {

@@ -1,32 +1,32 @@
-import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, read } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, constants, openSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
-import { promisify } from 'node:util';
-import { bulkCodes, bulkErrorBytes } from '../../../protocol/src/bulkTransfer.ts';
+import { bulkCodes, bulkErrorBytes, bulkHeadBytes } from '../../../protocol/src/bulkTransfer.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import type { BlobStore } from '../files/blobStore.ts';
-import { openIncomingFile } from '../files/incomingFile.ts';
 import type { ByteReader } from '../files/byteReader.ts';
-
-const readAt = promisify(read);
-const chunkBytes = 256 * 1024;
-/** Few large writes: each costs a trip to the thread pool. */
-const writeBytes = 1024 * 1024;
+import { IncomingBlob } from '../files/incomingBlob.ts';
+import { sendFile } from '../files/sendFile.ts';
+import { StreamWriter } from '../files/streamWriter.ts';
 
 /**
  * Answers the operations of one bulk stream (protocol/src/bulkTransfer.ts) until it ends. Throws where the stream does
  * not keep the framing: such a stream can't be read further.
  */
 export async function serveBulk(stream: Duplex, reader: ByteReader, store: BlobStore): Promise<void> {
-  for (let code = await reader.read(1); code; code = await reader.read(1)) {
+  const writer = new StreamWriter(stream);
+  for (;;) {
+    // The answers to many small operations that came together leave together.
+    if (reader.held.length === 0) await writer.flush();
+    const code = await reader.read(1);
+    if (!code) break;
     const digest = (await need(reader, 32)).toString('hex');
     if (code[0] === bulkCodes.put) {
       const sizeBytes = Number((await need(reader, 8)).readBigUInt64BE());
-      await send(stream, await receive(reader, store, digest, sizeBytes));
-    } else if (code[0] === bulkCodes.get) await give(stream, store, digest);
+      await writer.write(await receive(reader, store, digest, sizeBytes));
+    } else if (code[0] === bulkCodes.get) await give(writer, store, digest);
     else throw new Error('not an operation of a bulk stream');
   }
+  await writer.flush();
 }
 
 /** Takes the bytes of a put and returns the answer. What can't be stored is read all the same. */
@@ -36,80 +36,48 @@ async function receive(
   digest: string,
   sizeBytes: number,
 ): Promise<Buffer> {
+  let blob: IncomingBlob | undefined;
   let refusal: unknown;
-  let file: ReturnType<typeof openIncomingFile> | undefined;
-  const sum = createHash('sha256');
+  const refuse = async (error: unknown): Promise<void> => {
+    refusal = error;
+    await blob?.drop();
+    blob = undefined;
+  };
   try {
-    file = openIncomingFile(join(store.folder, 'incoming'));
+    blob = new IncomingBlob(store, digest);
   } catch (error) {
     refusal = error;
   }
-  /** The write that goes on while more is read and hashed. */
-  let writing = Promise.resolve();
-  let held: Buffer[] = [];
-  let heldBytes = 0;
-  const flush = async (): Promise<void> => {
-    await writing;
-    const bytes = held.length === 1 ? held[0] : Buffer.concat(held);
-    [held, heldBytes] = [[], 0];
-    if (refusal || !bytes) return;
-    writing = (file?.append(bytes) ?? Promise.resolve()).catch((error: unknown) => {
-      refusal ??= error;
-    });
-  };
   try {
-    for await (const piece of reader.pieces(sizeBytes)) {
-      if (refusal) continue;
-      sum.update(piece);
-      held.push(piece);
-      heldBytes += piece.length;
-      if (heldBytes >= writeBytes) await flush();
-    }
-    await flush();
-    await writing;
+    for await (const piece of reader.pieces(sizeBytes)) await blob?.add(piece).catch(refuse);
   } catch (error) {
-    await writing;
-    file?.drop();
+    await blob?.drop();
     throw error;
   }
-  if (!refusal && sum.digest('hex') !== digest)
-    refusal = new UserError('store-damaged', `The bytes that came are not those of ${digest}`, { digest });
-  if (refusal) {
-    file?.drop();
-    return failed(refusal);
-  }
-  try {
-    file?.keep(store.pathOf(digest));
-    return Buffer.of(bulkCodes.stored);
-  } catch (error) {
-    return failed(error);
-  }
+  await blob?.keep().catch(refuse);
+  return refusal === undefined ? Buffer.of(bulkCodes.stored) : failed(refusal);
 }
 
-async function give(stream: Duplex, store: BlobStore, digest: string): Promise<void> {
+async function give(writer: StreamWriter, store: BlobStore, digest: string): Promise<void> {
   let descriptor: number;
   try {
     descriptor = openSync(store.pathOf(digest), constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch {
-    await send(stream, failed(new UserError('not-found', `There is no result ${digest}`, { digest })));
+    await writer.write(failed(new UserError('not-found', `There is no result ${digest}`, { digest })));
     return;
   }
   try {
-    const { size } = fstatSync(descriptor);
-    const head = Buffer.alloc(9);
-    head[0] = bulkCodes.data;
-    head.writeBigUInt64BE(BigInt(size), 1);
-    await send(stream, head);
-    for (let at = 0; at < size;) {
-      const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, size - at));
-      const { bytesRead } = await readAt(descriptor, chunk, 0, chunk.length, at);
-      if (bytesRead === 0) throw new Error(`${digest} became shorter while it was read`);
-      at += bytesRead;
-      await send(stream, chunk.subarray(0, bytesRead));
-    }
+    await sendFile(writer, descriptor, { head: dataHead });
   } finally {
     closeSync(descriptor);
   }
+}
+
+function dataHead(sizeBytes: number): Buffer {
+  const head = Buffer.alloc(bulkHeadBytes.data);
+  head[0] = bulkCodes.data;
+  head.writeBigUInt64BE(BigInt(sizeBytes), 1);
+  return head;
 }
 
 function failed(error: unknown): Buffer {
@@ -128,23 +96,4 @@ async function need(reader: ByteReader, count: number): Promise<Buffer> {
   const bytes = await reader.read(count);
   if (!bytes) throw new Error('the stream ended within an operation');
   return bytes;
-}
-
-/** Resolves when there is room for more, so that a slow reader is never overrun. */
-function send(stream: Duplex, bytes: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (stream.destroyed) {
-      reject(new Error('the stream ended'));
-      return;
-    }
-    if (stream.write(bytes)) {
-      resolve();
-      return;
-    }
-    const done = () => {
-      stream.off('drain', done).off('close', done);
-      resolve();
-    };
-    stream.once('drain', done).once('close', done);
-  });
 }

@@ -1,19 +1,15 @@
-import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, read } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, openSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
-import { promisify } from 'node:util';
 import * as z from 'zod/mini';
-import { bulkCodes, bulkErrorBytes } from '../../../../protocol/src/bulkTransfer.ts';
+import { bulkCodes, bulkErrorBytes, bulkHeadBytes } from '../../../../protocol/src/bulkTransfer.ts';
 import { isErrorCode, UserError } from '../../../../protocol/src/errors.ts';
 import type { BlobStore, StoredBlob } from '../../../../remote-agent/src/files/blobStore.ts';
 import { ByteReader } from '../../../../remote-agent/src/files/byteReader.ts';
-import { openIncomingFile } from '../../../../remote-agent/src/files/incomingFile.ts';
+import { toFileError } from '../../../../remote-agent/src/files/fileError.ts';
+import { IncomingBlob } from '../../../../remote-agent/src/files/incomingBlob.ts';
+import { sendFile, ShorterFile } from '../../../../remote-agent/src/files/sendFile.ts';
+import { StreamEnded, StreamWriter } from '../../../../remote-agent/src/files/streamWriter.ts';
 import { listingLimitBytes } from '../../../../remote-agent/src/files/treePath.ts';
-
-const readAt = promisify(read);
-/** One write of this size keeps a fast link busy and a slow one responsive. */
-const chunkBytes = 256 * 1024;
 
 /**
  * Copies blobs to a served runner over one bulk stream, many operations on the way at once. Resolves with the number of
@@ -38,15 +34,17 @@ export async function putBlobs(
   answers.catch(() => failed.abort());
   let sent = 0;
   try {
-    const writer = new Writer(stream, failed.signal);
+    const writer = new StreamWriter(stream, failed.signal);
     for (const blob of blobs) {
-      sent += await sendBlob(writer, store, blob, onSent);
+      sent += await sendBlob(writer, store, blob, onSent, failed.signal);
       if (failed.signal.aborted) break;
     }
-    await writer.flush();
+    await writer.flush().catch((error: unknown) => {
+      throw closed(error);
+    });
   } catch (error) {
-    // What the runner said comes first: it is why the stream ended.
-    await answers;
+    // What the runner said comes first: it is why the stream ended. About what failed here it says nothing.
+    if (error instanceof UserError && error.code === 'closed') await answers;
     throw error;
   }
   await answers;
@@ -54,10 +52,11 @@ export async function putBlobs(
 }
 
 async function sendBlob(
-  writer: Writer,
+  writer: StreamWriter,
   store: BlobStore,
   { digest }: StoredBlob,
   onSent: (bytes: number) => void,
+  signal: AbortSignal,
 ): Promise<number> {
   let descriptor: number;
   try {
@@ -66,36 +65,23 @@ async function sendBlob(
     throw new UserError('not-found', `The stored result ${digest} was removed`, { digest }, { cause: error });
   }
   try {
-    const { size } = fstatSync(descriptor);
-    const head = Buffer.alloc(41);
-    head[0] = bulkCodes.put;
-    head.write(digest, 1, 'hex');
-    head.writeBigUInt64BE(BigInt(size), 33);
-    await writer.write(head);
-    // Two buffers in turns: one is filled while the stream has the other, and nothing is left for the collector.
-    const turns: Turn[] = [newTurn(size), newTurn(size)];
-    for (let at = 0; at < size;) {
-      const turn = turns.shift() ?? newTurn(size);
-      turns.push(turn);
-      await turn.free;
-      const { bytesRead } = await readAt(
-        descriptor,
-        turn.buffer,
-        0,
-        Math.min(turn.buffer.length, size - at),
-        at,
-      );
-      if (bytesRead === 0) throw new UserError('store-damaged', `${digest} became shorter`, { digest });
-      await writer.flush();
-      turn.free = writer.lend(turn.buffer.subarray(0, bytesRead));
-      at += bytesRead;
-      onSent(bytesRead);
-    }
-    await Promise.all(turns.map(({ free }) => free));
-    return size;
+    return await sendFile(writer, descriptor, { head: (size) => putHead(digest, size), onSent, signal });
+  } catch (error) {
+    if (error instanceof StreamEnded) throw closed(error);
+    if (error instanceof ShorterFile)
+      throw new UserError('store-damaged', `${digest} became shorter`, { digest }, { cause: error });
+    throw toFileError(error, 'read the stored result', store.pathOf(digest));
   } finally {
     closeSync(descriptor);
   }
+}
+
+function putHead(digest: string, size: number): Buffer {
+  const head = Buffer.alloc(bulkHeadBytes.put);
+  head[0] = bulkCodes.put;
+  head.write(digest, 1, 'hex');
+  head.writeBigUInt64BE(BigInt(size), 33);
+  return head;
 }
 
 /** A blob to fetch; of a listing only the largest size is known beforehand. */
@@ -104,18 +90,8 @@ export interface WantedBlob {
   readonly sizeBytes: number | 'listing';
 }
 
-/** A buffer, and when it is free again. */
-interface Turn {
-  readonly buffer: Buffer;
-  free: Promise<void>;
-}
-
-function newTurn(size: number): Turn {
-  return { buffer: Buffer.allocUnsafeSlow(Math.min(size, chunkBytes)), free: Promise.resolve() };
-}
-
-/** How many gets are asked for ahead of the answers. */
-const askedAhead = 64;
+/** How many gets are asked for ahead of the answers: requests are small, and a far host answers late. */
+const askedAhead = 1024;
 
 /**
  * Fetches blobs from a served runner into the store, each checked against its digest before it is kept. A blob of
@@ -128,38 +104,42 @@ export async function getBlobs(
   blobs: readonly WantedBlob[],
 ): Promise<void> {
   const reader = new ByteReader(stream);
-  const writer = new Writer(stream, new AbortController().signal);
   let asked = 0;
   for (const [index, blob] of blobs.entries()) {
-    for (; asked < Math.min(blobs.length, index + askedAhead); asked++) {
-      const head = Buffer.alloc(33);
-      head[0] = bulkCodes.get;
-      head.write(blobs[asked]?.digest ?? '', 1, 'hex');
-      await writer.write(head);
+    if (asked - index <= askedAhead / 2) {
+      const next = blobs.slice(asked, index + askedAhead);
+      asked += next.length;
+      // Never waited for: a runner that waits for its answers to be read would wait for ever.
+      if (next.length > 0) stream.write(Buffer.concat(next.map(({ digest }) => getHead(digest))));
     }
-    await writer.flush();
     await receiveBlob(reader, store, blob);
   }
 }
 
-async function receiveBlob(reader: ByteReader, store: BlobStore, blob: WantedBlob): Promise<void> {
-  const { digest, sizeBytes } = blob;
+function getHead(digest: string): Buffer {
+  const head = Buffer.alloc(bulkHeadBytes.get);
+  head[0] = bulkCodes.get;
+  head.write(digest, 1, 'hex');
+  return head;
+}
+
+async function receiveBlob(reader: ByteReader, store: BlobStore, wanted: WantedBlob): Promise<void> {
+  const { digest, sizeBytes } = wanted;
   const code = await need(reader, 1);
   if (code[0] !== bulkCodes.data) throw await refusal(reader, code, `Failed to fetch ${digest}`);
   const size = Number((await need(reader, 8)).readBigUInt64BE());
   if (sizeBytes === 'listing' ? size > listingLimitBytes : size !== sizeBytes)
-    throw damaged(digest, `${size} bytes instead of ${sizeBytes}`);
-  const file = openIncomingFile(join(store.folder, 'incoming'));
+    throw new UserError(
+      'store-damaged',
+      `What came for the result ${digest} is not that: ${size} bytes instead of ${sizeBytes}`,
+      { digest },
+    );
+  const blob = new IncomingBlob(store, digest);
   try {
-    const sum = createHash('sha256');
-    for await (const piece of reader.pieces(size)) {
-      sum.update(piece);
-      await file.append(piece);
-    }
-    if (sum.digest('hex') !== digest) throw damaged(digest, 'other bytes');
-    file.keep(store.pathOf(digest));
+    for await (const piece of reader.pieces(size)) await blob.add(piece);
+    await blob.keep();
   } catch (error) {
-    file.drop();
+    await blob.drop();
     throw error instanceof UserError ? error : closed(error);
   }
 }
@@ -186,70 +166,6 @@ async function need(reader: ByteReader, count: number): Promise<Buffer> {
   }
   if (!bytes) throw closed(undefined);
   return bytes;
-}
-
-/** Gathers small writes, and waits where the stream is full, has ended, or is no longer wanted. */
-class Writer {
-  readonly #stream: Duplex;
-  readonly #stop: AbortSignal;
-  #held: Uint8Array[] = [];
-  #heldBytes = 0;
-
-  constructor(stream: Duplex, stop: AbortSignal) {
-    this.#stream = stream;
-    this.#stop = stop;
-  }
-
-  async write(bytes: Uint8Array): Promise<void> {
-    this.#held.push(bytes);
-    this.#heldBytes += bytes.length;
-    if (this.#heldBytes >= chunkBytes) await this.flush();
-  }
-
-  async flush(): Promise<void> {
-    if (this.#heldBytes === 0 || this.#stop.aborted) return;
-    const bytes = this.#held.length === 1 ? (this.#held[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#held);
-    this.#held = [];
-    this.#heldBytes = 0;
-    if (this.#stream.destroyed || this.#stream.writableEnded) throw closed(undefined);
-    if (!this.#stream.write(bytes)) await this.#room();
-  }
-
-  /** Gives these bytes to the stream as they are. Settles when they are the caller's again, whatever became of them. */
-  lend(bytes: Uint8Array): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        this.#stream.off('close', done);
-        this.#stop.removeEventListener('abort', done);
-        resolve();
-      };
-      if (this.#stop.aborted || this.#stream.destroyed || this.#stream.writableEnded) {
-        resolve();
-        return;
-      }
-      this.#stream.once('close', done);
-      this.#stop.addEventListener('abort', done, { once: true });
-      this.#stream.write(bytes, done);
-    });
-  }
-
-  #room(): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        this.#stream.off('drain', done).off('close', done);
-        this.#stop.removeEventListener('abort', done);
-        resolve();
-      };
-      this.#stream.once('drain', done).once('close', done);
-      this.#stop.addEventListener('abort', done, { once: true });
-    });
-  }
-}
-
-function damaged(digest: string, found: string): UserError {
-  return new UserError('store-damaged', `What came for the result ${digest} is not that: ${found}`, {
-    digest,
-  });
 }
 
 function closed(cause: unknown): UserError {

@@ -1,8 +1,9 @@
+import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import ssh2 from 'ssh2';
 import type { Client, ClientChannel, ServerHostKeyAlgorithm } from 'ssh2';
 import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
-import { GatheringSocket } from './gatheringSocket.ts';
+import { gatherWrites } from './gatherWrites.ts';
 import { toHostVerifier } from './hostVerifier.ts';
 import type { HostKeyChecks } from './hostKeys.ts';
 import { SignIn, signInFailed } from './signIn.ts';
@@ -313,9 +314,9 @@ class PatientTimer {
   }
 }
 
-function connectTo({ host, port }: SshTarget): GatheringSocket {
+function connectTo({ host, port }: SshTarget): Socket {
   // With Nagle's delay each small message would wait for the answer to the one before.
-  return new GatheringSocket().setNoDelay(true).connect({ host, port });
+  return gatherWrites(connect({ host, port, noDelay: true }));
 }
 
 function unreachable(target: SshTarget, why: string): UserError {
