@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
+import { launchChromium } from '../support/chromium.ts';
 import { copyOfProject, hostBundle, stagedExtension } from '../support/stagedExtension.ts';
 import { startVscodeServer } from '../support/vscodeServer.ts';
-import { launchChromium, VscodeWindow } from '../support/vscodeWindow.ts';
+import { VscodeWindow } from '../support/vscodeWindow.ts';
 import { limitRow, median, missingRow, ratioRow, type BenchRow } from './benchRow.ts';
 
 const group = 'activate';

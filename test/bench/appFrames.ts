@@ -1,7 +1,8 @@
 import type { Browser, Frame } from 'playwright-core';
+import { launchChromium } from '../support/chromium.ts';
 import { appFrameOf, openAppShell } from '../support/appShell.ts';
 import { samplePage } from '../support/sampleApps.ts';
-import { launchBrowser, listen, serveShells } from '../support/webviews.ts';
+import { listen, serveShells } from '../support/webviews.ts';
 import { limitRow, median, ratioRow, type BenchRow } from './benchRow.ts';
 
 const rounds = 9;
@@ -19,7 +20,7 @@ export async function appFramesBench(): Promise<BenchRow[]> {
     response.setHeader('content-type', 'text/html; charset=utf-8');
     response.end(bareHtml);
   });
-  const browser = await launchBrowser();
+  const browser = await launchChromium();
   try {
     const sealed: number[] = [];
     const plain: number[] = [];

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
+import { launchChromium } from '../support/chromium.ts';
 import { AppsWindow } from '../support/appsWindow.ts';
 import { sampleAppsFolder } from '../support/sampleApps.ts';
 import { copyOfProject, hostBundle, stagedExtension } from '../support/stagedExtension.ts';
 import { startVscodeServer } from '../support/vscodeServer.ts';
-import { launchChromium, VscodeWindow } from '../support/vscodeWindow.ts';
+import { VscodeWindow } from '../support/vscodeWindow.ts';
 import { median, ratioRow, type BenchRow } from './benchRow.ts';
 
 /**

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { launchChromium } from '../support/chromium.ts';
 import type { PresenceAct } from '../../extension/src/presence/presenceAct.ts';
 import { SoftAuthenticator } from '../support/softAuthenticator.ts';
-import { launchBrowser, listen } from '../support/webviews.ts';
+import { listen } from '../support/webviews.ts';
 import { limitRow, median, type BenchRow } from './benchRow.ts';
 
 const act: PresenceAct = {
@@ -24,7 +25,7 @@ export async function presenceBench(): Promise<BenchRow[]> {
   await import('../support/vscodeHooks.ts');
   const { presenceRig } = await import('../support/presenceRig.ts');
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-bench-'));
-  const browser = await launchBrowser();
+  const browser = await launchChromium();
   const bare = await listen((_request, response) => {
     response.setHeader('content-type', 'text/html');
     response.end('<button>ok</button>');

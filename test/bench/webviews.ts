@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
+import { launchChromium } from '../support/chromium.ts';
 import { openCanvasShell } from '../support/canvasShell.ts';
 import { openRunShell } from '../support/runShell.ts';
 import { sampleCard, sampleCardRun, sampleOutput, sampleRun, sampleStatus } from '../support/sampleViews.ts';
-import { launchBrowser, serveShells } from '../support/webviews.ts';
+import { serveShells } from '../support/webviews.ts';
 import { type BenchRow } from './benchRow.ts';
 import { placeCards } from '../../webviews/src/canvas/layout.ts';
 import { wiresOf } from '../../webviews/src/canvas/graph.ts';
@@ -10,7 +11,7 @@ import { wiresOf } from '../../webviews/src/canvas/graph.ts';
 /** What the webviews cost in headless Chromium: lines that inform, without a goal. */
 export async function webviewsBench(): Promise<BenchRow[]> {
   const shells = await serveShells();
-  const browser = await launchBrowser();
+  const browser = await launchChromium();
   const figures: BenchRow[] = [];
   const stage: Stage = {
     shells,
@@ -32,7 +33,7 @@ export async function webviewsBench(): Promise<BenchRow[]> {
 
 interface Stage {
   readonly shells: Awaited<ReturnType<typeof serveShells>>;
-  readonly browser: Awaited<ReturnType<typeof launchBrowser>>;
+  readonly browser: Awaited<ReturnType<typeof launchChromium>>;
   readonly add: (name: string, value: number, unit: string) => void;
 }
 

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '../support/chromium.ts';
 import { answerItem, longConversation, sampleSummary } from '../support/sampleConversation.ts';
-import { launchBrowser, serveShells } from '../support/webviews.ts';
+import { serveShells } from '../support/webviews.ts';
 import { openWorkbenchShell } from '../support/workbenchShell.ts';
 import { limitRow, median, type BenchRow } from './benchRow.ts';
 
@@ -10,7 +11,7 @@ const rounds = 3;
 /** What the workbench costs in headless Chromium: opening, memory, streaming. */
 export async function workbenchBench(): Promise<BenchRow[]> {
   const shells = await serveShells();
-  const browser = await launchBrowser();
+  const browser = await launchChromium();
   const url = shells.shellUrl('workbench');
   const newPage = () => browser.newPage({ viewport: { width: 900, height: 900 } });
   try {

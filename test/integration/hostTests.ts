@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { launchChromium } from '../support/chromium.ts';
 import { copyOfProject, hostBundle, stagedExtension, type HostBundle } from '../support/stagedExtension.ts';
 import { startVscodeServer } from '../support/vscodeServer.ts';
-import { launchChromium, VscodeWindow } from '../support/vscodeWindow.ts';
+import { VscodeWindow } from '../support/vscodeWindow.ts';
 
 interface HostSuite {
   readonly bundle: HostBundle;

@@ -31,4 +31,9 @@ export const workerRequirements: readonly Requirement[] = [
     text: 'Members share the processors out: a card of everybody runs at once, and what is free goes to who runs the fewest.',
     source,
   },
+  {
+    id: 'WORKER-08',
+    text: 'What VS Code speaks TLS with takes the certificates of both sides.',
+    source,
+  },
 ];

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
+import { launchChromium } from './chromium.ts';
 import { packExtension } from '../../scripts/package.mjs';
 import { copyOfProject, hostBundle, packedExtension, stagedExtension } from './stagedExtension.ts';
 import { startVscodeServer, type VscodeServer } from './vscodeServer.ts';
-import { launchChromium, VscodeWindow } from './vscodeWindow.ts';
+import { VscodeWindow } from './vscodeWindow.ts';
 
 export interface UsedWindow {
   readonly window: VscodeWindow;

@@ -1,31 +1,16 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type Browser, type FrameLocator, type Locator, type Page } from 'playwright-core';
+import type { Browser, FrameLocator, Locator, Page } from 'playwright-core';
 import { resultMark } from '../integration/host/resultMark.ts';
 import type { Steps } from '../integration/host/steps.ts';
 import type { VscodeServer } from './vscodeServer.ts';
+import { placeWebviewsApart } from './webviewsApart.ts';
 
 export const artifacts = join(import.meta.dirname, '../artifacts/vscode');
 
 /** How long a person would wait; generous, since tests share a machine. */
 const actionTimeoutMs = 45_000;
-
-/** Debian's Chromium as root, quiet, without the network that it likes to use. */
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: process.env['SALLYPORT_CHROMIUM'] ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-    ],
-  });
-}
 
 export interface WindowOptions {
   readonly folder?: string;
@@ -35,6 +20,11 @@ export interface WindowOptions {
   readonly tests?: string;
   /** The file in which a bridge leaves its address. */
   readonly bridgeFile?: string;
+  /**
+   * Gives each webview an origin and a renderer of its own, as desktop VS Code does. It needs `apartArguments` and a
+   * server that is addressed by `apartUrl`. Policies of the page are not applied then.
+   */
+  readonly webviewsApart?: boolean;
 }
 
 type StepArgs<S extends keyof Steps> = Parameters<Steps[S]> extends [infer A] ? [A] : [];
@@ -61,7 +51,9 @@ export class VscodeWindow {
     const context = await browser.newContext({
       viewport: { width: 1440, height: 900 },
       reducedMotion: 'reduce',
+      bypassCSP: options.webviewsApart ?? false,
     });
+    if (options.webviewsApart) await context.addInitScript(placeWebviewsApart);
     const page = await context.newPage();
     page.setDefaultTimeout(actionTimeoutMs);
     const window = new VscodeWindow(page, server, options);
@@ -251,7 +243,8 @@ export class VscodeWindow {
 
   #address(): string {
     const { folder, extension, tests } = this.#options;
-    const remote = (path: string) => `vscode-remote://127.0.0.1:${this.server.port}${path}`;
+    const { host } = new URL(this.server.url);
+    const remote = (path: string) => `vscode-remote://${host}${path}`;
     const payload = [
       ['skipWelcome', 'true'],
       ...(extension === undefined ? [] : [['extensionDevelopmentPath', remote(extension)]]),

@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { chromium, type Browser } from 'playwright-core';
 import {
   isRelay,
   shellHtml,
@@ -30,22 +29,6 @@ export function buildWebviews(): Promise<void> {
 /** A file of the built webviews: `view.js`, `canvas.css`, … */
 export function webviewFile(name: string): Promise<string> {
   return readFile(path.join(outdir, 'webviews', name), 'utf8');
-}
-
-/** Debian's Chromium without anything that talks to the network by itself. */
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: process.env['SALLYPORT_CHROMIUM'] ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-    ],
-  });
 }
 
 export interface Listening {

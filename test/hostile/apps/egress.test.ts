@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { launchChromium } from '../../support/chromium.ts';
 import { openAppShell } from '../../support/appShell.ts';
 import { startSink, type Sink } from '../../support/sink.ts';
-import { launchBrowser, listen, serveShells, type Listening } from '../../support/webviews.ts';
+import { listen, serveShells, type Listening } from '../../support/webviews.ts';
 import { attacks, type Attack } from '../views/attacks.ts';
 import { appAttacks } from './appAttacks.ts';
 
@@ -23,7 +24,7 @@ describe('The network of an app', function () {
       response.setHeader('content-type', 'text/html; charset=utf-8');
       response.end(controlHtml);
     });
-    browser = await launchBrowser();
+    browser = await launchChromium();
   });
   after(async () => {
     await browser.close();

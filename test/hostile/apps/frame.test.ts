@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { launchChromium } from '../../support/chromium.ts';
 import { appFrameOf, inApp, openAppShell, type OpenAppOptions } from '../../support/appShell.ts';
 import { themes } from '../../support/themes.ts';
 import { until } from '../../support/until.ts';
-import { launchBrowser, listen, serveShells, webviewFile, type Listening } from '../../support/webviews.ts';
+import { listen, serveShells, webviewFile, type Listening } from '../../support/webviews.ts';
 
 /** What an app in its frame can do to the shell, and what the shell does about an app that misbehaves. */
 describe('The shell around an app', function () {
@@ -20,7 +21,7 @@ describe('The shell around an app', function () {
       response.setHeader('content-type', 'text/html; charset=utf-8');
       response.end(bareHtml);
     });
-    browser = await launchBrowser();
+    browser = await launchChromium();
   });
   after(async () => {
     await browser.close();

@@ -3,13 +3,14 @@ import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
+import { launchChromium } from '../../support/chromium.ts';
 import { newApp } from '../../../scripts/newApp.mjs';
 import { appFrameOf, openAppShell } from '../../support/appShell.ts';
 import { boardEngine, notesEngine, samplePage } from '../../support/sampleApps.ts';
 import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
 import { themes, type ThemeName } from '../../support/themes.ts';
 import { until } from '../../support/until.ts';
-import { launchBrowser, serveShells } from '../../support/webviews.ts';
+import { serveShells } from '../../support/webviews.ts';
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const artifacts = 'test/artifacts/apps';
@@ -24,7 +25,7 @@ describe('The sample apps', function () {
   before(async () => {
     mkdirSync(artifacts, { recursive: true });
     shells = await serveShells();
-    browser = await launchBrowser();
+    browser = await launchChromium();
   });
   after(async () => {
     await browser.close();

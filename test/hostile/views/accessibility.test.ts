@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '../../support/chromium.ts';
 import { openCanvasShell } from '../../support/canvasShell.ts';
 import { openRunShell, type RunFixture } from '../../support/runShell.ts';
 import {
@@ -14,7 +15,7 @@ import {
   sampleStatus,
 } from '../../support/sampleViews.ts';
 import { themes, type ThemeName } from '../../support/themes.ts';
-import { launchBrowser, serveShells } from '../../support/webviews.ts';
+import { serveShells } from '../../support/webviews.ts';
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const artifacts = 'test/artifacts/webviews';
@@ -29,7 +30,7 @@ describe('Canvas and run view for everyone', function () {
   before(async () => {
     mkdirSync(artifacts, { recursive: true });
     shells = await serveShells();
-    browser = await launchBrowser();
+    browser = await launchChromium();
   });
   after(async () => {
     await browser.close();

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
+import { launchChromium } from '../../support/chromium.ts';
 import { openRunShell } from '../../support/runShell.ts';
 import { sampleCardRun, sampleOutput } from '../../support/sampleViews.ts';
 import { startSink, type Sink } from '../../support/sink.ts';
 import { until } from '../../support/until.ts';
-import { launchBrowser, serveShells } from '../../support/webviews.ts';
+import { serveShells } from '../../support/webviews.ts';
 
 type Chart = Record<string, unknown>;
 
@@ -217,7 +218,7 @@ describe('Charts in sealed frames', function () {
   before(async () => {
     shells = await serveShells();
     sink = await startSink();
-    browser = await launchBrowser();
+    browser = await launchChromium();
   });
   after(async () => {
     await browser.close();

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
+import { launchChromium } from '../../support/chromium.ts';
 import { pageHost, pageWebview } from '../../../protocol/src/webview.ts';
 import { openShell } from '../../support/shellPage.ts';
-import { launchBrowser, listen, serveShells, webviewFile, type Listening } from '../../support/webviews.ts';
+import { listen, serveShells, webviewFile, type Listening } from '../../support/webviews.ts';
 
 /** What a page in the frame can do to the shell around it, and what the shell does about a page that misbehaves. */
 describe('The shell around a sealed frame', function () {
@@ -21,7 +22,7 @@ describe('The shell around a sealed frame', function () {
       response.setHeader('content-type', 'text/html; charset=utf-8');
       response.end(bareHtml);
     });
-    browser = await launchBrowser();
+    browser = await launchChromium();
   });
   after(async () => {
     await browser.close();

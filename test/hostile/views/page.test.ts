@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { launchChromium } from '../../support/chromium.ts';
 import { pageHost, pageWebview } from '../../../protocol/src/webview.ts';
 import { openShell } from '../../support/shellPage.ts';
 import { startSink, type Sink } from '../../support/sink.ts';
-import { launchBrowser, listen, serveShells, webviewFile, type Listening } from '../../support/webviews.ts';
+import { listen, serveShells, webviewFile, type Listening } from '../../support/webviews.ts';
 import { attacks, type Attack } from './attacks.ts';
 
 describe('A card-owned page in its sealed frame', function () {
@@ -24,7 +25,7 @@ describe('A card-owned page in its sealed frame', function () {
       response.setHeader('content-type', 'text/html; charset=utf-8');
       response.end(controlHtml);
     });
-    browser = await launchBrowser();
+    browser = await launchChromium();
   });
   after(async () => {
     await browser.close();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '../../support/chromium.ts';
 import { openCanvasShell } from '../../support/canvasShell.ts';
 import { openRunShell } from '../../support/runShell.ts';
 import {
@@ -9,7 +10,7 @@ import {
   sampleRun,
   sampleStatus,
 } from '../../support/sampleViews.ts';
-import { launchBrowser, serveShells } from '../../support/webviews.ts';
+import { serveShells } from '../../support/webviews.ts';
 
 const attack = `<img src=x onerror="window.owned=1"><script>window.owned=1</script><a href="command:x">x</a>"'\`\${1}`;
 
@@ -22,7 +23,7 @@ describe('Texts of cards in the webviews', function () {
 
   before(async () => {
     shells = await serveShells();
-    browser = await launchBrowser();
+    browser = await launchChromium();
   });
   after(async () => {
     await browser.close();

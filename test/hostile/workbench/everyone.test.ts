@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '../../support/chromium.ts';
 import {
   answerItem,
   longConversation,
@@ -14,7 +15,7 @@ import {
 } from '../../support/sampleConversation.ts';
 import { themes, type ThemeName } from '../../support/themes.ts';
 import { until } from '../../support/until.ts';
-import { launchBrowser, serveShells } from '../../support/webviews.ts';
+import { serveShells } from '../../support/webviews.ts';
 import { openWorkbenchShell, type WorkbenchFixture } from '../../support/workbenchShell.ts';
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -31,7 +32,7 @@ describe('The workbench for everyone', function () {
   before(async () => {
     mkdirSync(artifacts, { recursive: true });
     shells = await serveShells();
-    browser = await launchBrowser();
+    browser = await launchChromium();
   });
   after(async () => {
     await browser.close();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '../../support/chromium.ts';
 import {
   answerItem,
   noticeItem,
@@ -9,7 +10,7 @@ import {
 } from '../../support/sampleConversation.ts';
 import { startSink, type Sink } from '../../support/sink.ts';
 import { until } from '../../support/until.ts';
-import { launchBrowser, serveShells } from '../../support/webviews.ts';
+import { serveShells } from '../../support/webviews.ts';
 import { openWorkbenchShell, type WorkbenchFixture } from '../../support/workbenchShell.ts';
 
 /** What a model may write to get something out of the window, with `%` for the sink's origin. */
@@ -76,7 +77,7 @@ describe('A model’s words in the workbench', function () {
 
   before(async () => {
     shells = await serveShells();
-    browser = await launchBrowser();
+    browser = await launchChromium();
     sink = await startSink();
   });
   after(async () => {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { launchChromium } from '../../support/chromium.ts';
 import type { PresenceAct } from '../../../extension/src/presence/presenceAct.ts';
 import { proofLifeMs } from '../../../extension/src/presence/proofDesk.ts';
 import type { OpenPage } from '../../../extension/src/presence/presenceWindow.ts';
 import { presenceRig, type PresenceRig } from '../../support/presenceRig.ts';
 import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
 import { VirtualAuthenticator, type VirtualCredential } from '../../support/virtualAuthenticator.ts';
-import { launchBrowser, listen, type Listening } from '../../support/webviews.ts';
+import { listen, type Listening } from '../../support/webviews.ts';
 import { resetStub } from '../../support/vscodeStub.ts';
 
 const reveal: PresenceAct = {
@@ -67,7 +68,7 @@ describe('A passkey in a browser', function () {
   let credentials: readonly VirtualCredential[];
 
   before(async () => {
-    browser = await launchBrowser();
+    browser = await launchChromium();
   });
   after(() => browser.close());
 
