@@ -3,12 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packCpio } from '../../language-server/src/runners/vm/cpio.ts';
-import {
-  isRunning,
-  openPort,
-  startMachine,
-  stopMachine,
-} from '../../language-server/src/runners/vm/machine.ts';
+import { openPort } from '../../language-server/src/runners/vm/machine.ts';
 import { MachineFolder } from '../../language-server/src/runners/vm/machineFolder.ts';
 import { lookAround, vmDiskMB, vmSize } from '../../language-server/src/runners/vm/openVmPlace.ts';
 import { qemuArguments } from '../../language-server/src/runners/vm/qemuArguments.ts';
@@ -41,10 +36,9 @@ async function startRows(home: string, runner: string): Promise<BenchRow[]> {
   const files = imageFiles(image);
   const initrd = bareInitrd(files.initrd, work);
   const start = async (stored: string | undefined) => {
-    const folder = await MachineFolder.create(machines, isRunning);
+    const folder = await MachineFolder.create(machines, machine.hypervisor.isRunning);
     try {
-      await startMachine({
-        programs: machine.programs,
+      await machine.hypervisor.start({
         folder,
         image,
         imageId: machine.imageId,
@@ -69,7 +63,7 @@ async function startRows(home: string, runner: string): Promise<BenchRow[]> {
     }
   };
   const stop = async (folder: MachineFolder) => {
-    await stopMachine(folder);
+    await machine.hypervisor.stop(folder);
     folder.release();
   };
   const bareBoot = () => {
@@ -91,7 +85,7 @@ async function startRows(home: string, runner: string): Promise<BenchRow[]> {
     ).filter((each, at, all) => each !== '-sandbox' && all[at - 1] !== '-sandbox');
     // The kernel ends QEMU when the first program is reached.
     execFileSync(
-      machine.programs.qemu,
+      'qemu-system-x86_64',
       args.map((each) => each.replace(',discard=unmap', ',readonly=on')),
       {
         cwd: work,
@@ -100,7 +94,7 @@ async function startRows(home: string, runner: string): Promise<BenchRow[]> {
     );
   };
   try {
-    const storedAs = storedName(machine.shape, machine.qemuVersion);
+    const storedAs = storedName(machine.shape, machine.version);
     const stored = hasStored(image, storedAs) ? storedAs : undefined;
     const running: MachineFolder[] = [];
     const times = await measureInTurns(starts, {

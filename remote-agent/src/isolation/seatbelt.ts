@@ -23,12 +23,12 @@ export function seatbeltProfile(spec: SeatbeltSpec): string {
     '(allow sysctl-read)',
     '(allow file-read-metadata)',
     ...['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom'].map(
-      (path) => `(allow file-read* file-write-data (literal ${quote(path)}))`,
+      (path) => `(allow file-read* file-write-data (literal ${profileString(path)}))`,
     ),
     '(allow file-read* (literal "/"))',
-    ...[...spec.readable, ...spec.writable].map((path) => `(allow file-read* (subpath ${quote(path)}))`),
-    ...spec.writable.map((path) => `(allow file-write* (subpath ${quote(path)}))`),
-    ...spec.writable.map((path) => `(deny file-write-unlink (literal ${quote(path)}))`),
+    ...[...spec.readable, ...spec.writable].map((path) => `(allow file-read* (subpath ${profileString(path)}))`),
+    ...spec.writable.map((path) => `(allow file-write* (subpath ${profileString(path)}))`),
+    ...spec.writable.map((path) => `(deny file-write-unlink (literal ${profileString(path)}))`),
     '(deny file-write-setugid)',
     ...networkRules(spec.network),
     '',
@@ -38,7 +38,7 @@ export function seatbeltProfile(spec: SeatbeltSpec): string {
 function networkRules(network: SeatbeltSpec['network']): string[] {
   if (network === 'none') return [];
   if (network !== 'all') {
-    return [`(allow network-outbound (remote ip ${quote(`localhost:${network.loopbackPort}`)}))`];
+    return [`(allow network-outbound (remote ip ${profileString(`localhost:${network.loopbackPort}`)}))`];
   }
   return [
     '(allow network-outbound (remote ip "*:*"))',
@@ -49,7 +49,7 @@ function networkRules(network: SeatbeltSpec['network']): string[] {
 }
 
 /** A string of the profile language. Throws on control characters, which no folder of ours has. */
-function quote(text: string): string {
+export function profileString(text: string): string {
   if (/\p{Cc}/u.test(text)) {
     throw new TypeError('Failed to write a sandbox profile: a path holds a control character');
   }

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { spawnSystemTool } from '../../environment.ts';
 import { buildImage } from './buildImage.ts';
-import { isRunning, stopMachine } from './machine.ts';
 import { MachineFolder } from './machineFolder.ts';
 import { lookAround, vmDiskMB, vmSize } from './openVmPlace.ts';
 import { storedName, storeMachine } from './storedMachine.ts';
@@ -24,7 +23,7 @@ export interface BuildVmOptions {
 
 export interface BuiltVm {
   readonly image: VmImage;
-  readonly accelerator: Accelerator;
+  readonly accelerator: Exclude<Accelerator, 'vz'>;
 }
 
 /**
@@ -48,9 +47,12 @@ export async function buildVm(options: BuildVmOptions): Promise<BuiltVm> {
   });
   onStep('Looking at what VMs run on here', 0.8);
   const machine = await lookAround({ runner, now }, folder.image, folder.machines, vmSize());
+  const { hypervisor } = machine;
+  const { accelerator } = machine.shape;
+  if (accelerator === 'vz') throw new UserError('isolation-missing', 'An image can’t be built on a Mac');
   for (const network of [false, true]) {
     const shape = { ...machine.shape, network };
-    const held = await MachineFolder.create(folder.machines, isRunning);
+    const held = await MachineFolder.create(folder.machines, hypervisor.isRunning);
     try {
       onStep(
         `Booting a VM ${network ? 'with a network ' : ''}and running first cards in it`,
@@ -58,7 +60,7 @@ export async function buildVm(options: BuildVmOptions): Promise<BuiltVm> {
       );
       const transport = createVmTransport({
         folder: held,
-        programs: machine.programs,
+        hypervisor,
         image: { path: folder.image, id: image.id, diskMB: vmDiskMB },
         shape,
         shares: [],
@@ -69,14 +71,14 @@ export async function buildVm(options: BuildVmOptions): Promise<BuiltVm> {
       });
       await warmUp(transport, folder.path, signal, onProblem);
       onStep('Storing the VM', network ? 0.98 : 0.9);
-      await storeMachine(held, folder.image, storedName(shape, machine.qemuVersion), signal);
+      await storeMachine(held, folder.image, storedName(shape, machine.version), signal);
     } finally {
-      await stopMachine(held);
+      await hypervisor.stop(held);
       held.release();
     }
   }
   onStep('Done', 1);
-  return { image, accelerator: machine.shape.accelerator };
+  return { image, accelerator };
 }
 
 /** The Node for inside: the one that runs this, where it is a plain one. */

@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { guestAnswer, type GuestOpening, type GuestPort } from '../../../../protocol/src/vmGuest.ts';
+import type { Hypervisor, StartOptions } from './hypervisor.ts';
 import type { MachineFolder } from './machineFolder.ts';
-import { qemuArguments, type VmShape } from './qemuArguments.ts';
+import { qemuArguments } from './qemuArguments.ts';
 import { openMonitor } from './qmp.ts';
 import { sealedPaths, sealedQemu } from './sealedQemu.ts';
 import { serveShares, type ShareServers, type SpawnShare } from './serveShares.ts';
-import { shareSocket, type VmShare } from './shares.ts';
+import { shareSocket } from './shares.ts';
 import { missingTool, runTool, type SpawnTool } from './tools.ts';
 import { imageFiles, storedFiles } from './vmFolder.ts';
 
@@ -30,29 +31,17 @@ export interface MachinePrograms {
   ) => ChildProcess;
 }
 
-export interface StartOptions {
-  readonly programs: MachinePrograms;
-  readonly folder: MachineFolder;
-  readonly image: string;
-  readonly imageId: string;
-  readonly shape: VmShape;
-  /** As many as the shape says. */
-  readonly shares: readonly VmShare[];
-  /** The folder of a stored VM of this image and shape; absent boots. */
-  readonly stored?: string | undefined;
-  /** What the disk begins as, by its path inside QEMU's sandbox; raw images are never written. */
-  readonly diskMB: number;
-  /** Whose VM it is by now; null for nobody's. */
-  readonly project: () => string | null;
-  readonly signal: AbortSignal;
+/** VMs of QEMU, in a sandbox of their own. */
+export function qemuHypervisor(programs: MachinePrograms): Hypervisor {
+  return { start: (options) => startMachine(programs, options), isRunning, stop: stopMachine };
 }
 
 /**
  * Starts the VM of a folder; it goes on when this engine ends, unless it has folders of this machine: what serves those
  * ends with the engine, and the VM with that. Whoever waits for it opens a port.
  */
-export async function startMachine(options: StartOptions): Promise<void> {
-  const { folder, programs, shape, shares, image, stored, signal } = options;
+export async function startMachine(programs: MachinePrograms, options: StartOptions): Promise<void> {
+  const { folder, shape, shares, image, stored, signal } = options;
   folder.clear();
   const backing = stored
     ? { path: `${sealedPaths.image}/${stored}/disk.qcow2`, format: 'qcow2' }

@@ -8,6 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { UserError } from '../../../../protocol/src/errors.ts';
@@ -15,6 +16,7 @@ import { guestPorts } from '../../../../protocol/src/vmGuest.ts';
 import { Database } from '../../store/database.ts';
 import { accelerators } from './qemuArguments.ts';
 import { shareFiles } from './shares.ts';
+import { openSocketFolder } from './socketFolder.ts';
 
 /** What is kept about a VM that runs, for an engine that comes after the one that started it. */
 const machineFacts = z.strictObject({
@@ -36,10 +38,13 @@ export class MachineFolder {
   ended: Promise<void> = Promise.resolve();
   readonly #lock: Database;
   readonly #descriptor: number;
+  /** Where the sockets lie. */
+  readonly #sockets: string;
 
   private constructor(path: string, lock: Database) {
     this.path = path;
     this.#lock = lock;
+    this.#sockets = isLinux ? path : openSocketFolder(path, tmpdir(), userInfo().uid);
     this.#descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
   }
 
@@ -96,9 +101,14 @@ export class MachineFolder {
     return join(this.path, name);
   }
 
-  /** The path of a socket, short enough for its address (unix(7)) wherever the folder lies. */
+  /** The path of a socket for this process, short enough for its address (unix(7)) wherever the folder lies. */
   socket(name: string): string {
-    return `/proc/self/fd/${this.#descriptor}/${name}`;
+    return isLinux ? `/proc/self/fd/${this.#descriptor}/${name}` : this.socketFile(name);
+  }
+
+  /** The same for other programs; an empty name for the folder of the sockets. */
+  socketFile(name: string): string {
+    return join(this.#sockets, name);
   }
 
   readFacts(): MachineFacts | undefined {
@@ -116,16 +126,10 @@ export class MachineFolder {
 
   /** Removes what a VM that has ended left. */
   clear(): void {
-    for (const name of [
-      'machine.json',
-      'disk.qcow2',
-      ...Object.keys(guestPorts),
-      'monitor',
-      'memory',
-      'console.log',
-      ...shareFiles,
-    ])
+    for (const name of ['machine.json', ...disks, 'memory', 'console.log', ...shareFiles])
       rmSync(this.file(name), { force: true });
+    for (const name of [...Object.keys(guestPorts), 'monitor', 'orders'])
+      rmSync(this.socketFile(name), { force: true });
   }
 
   release(): void {
@@ -135,3 +139,5 @@ export class MachineFolder {
 }
 
 const mostMachines = 16;
+const disks = ['disk.qcow2', 'root.ext4', 'disk.ext4'];
+const isLinux = process.platform === 'linux';

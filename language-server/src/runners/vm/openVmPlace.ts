@@ -6,7 +6,8 @@ import type { PlaceRunner } from '../places/placeRunner.ts';
 import type { RunnerTransport } from '../places/runnerTransport.ts';
 import { spawnMachine, spawnShare, spawnSystemTool } from '../../environment.ts';
 import { chooseAccelerator } from './accelerator.ts';
-import { isRunning, openPort, startMachine, stopMachine, type MachinePrograms } from './machine.ts';
+import type { Hypervisor } from './hypervisor.ts';
+import { openPort, qemuHypervisor } from './machine.ts';
 import { MachineFolder } from './machineFolder.ts';
 import type { VmShape } from './qemuArguments.ts';
 import { sharesOf } from './shares.ts';
@@ -46,11 +47,11 @@ export function openVmPlace(around: VmSurroundings): VmPlace {
   const toVm = (folder: MachineFolder, machine: Machine, { network, shares }: VmKind): Vm => {
     const modes = shares.map(({ write }) => (write ? 'rw' : 'ro'));
     const shape: VmShape = { ...machine.shape, network, shares: modes };
-    const storedAs = storedName(shape, machine.qemuVersion);
+    const storedAs = storedName(shape, machine.version);
     let owner = folder.readFacts()?.project ?? null;
     const transport = createVmTransport({
       folder,
-      programs: machine.programs,
+      hypervisor: machine.hypervisor,
       image: { path: folders.image, id: machine.imageId, diskMB: vmDiskMB },
       shape,
       shares,
@@ -68,7 +69,7 @@ export function openVmPlace(around: VmSurroundings): VmPlace {
         const facts = folder.readFacts();
         if (facts) folder.writeFacts({ ...facts, project });
       },
-      stop: () => stopMachine(folder),
+      stop: () => machine.hypervisor.stop(folder),
       release: () => folder.release(),
     };
   };
@@ -87,14 +88,14 @@ export function openVmPlace(around: VmSurroundings): VmPlace {
       const machine = await look();
       const folder = MachineFolder.find(folders.machines, project);
       if (!folder) return undefined;
-      if (await isRunning(folder)) return toVm(folder, machine, kind);
+      if (await machine.hypervisor.isRunning(folder)) return toVm(folder, machine, kind);
       folder.clear();
       folder.release();
       return undefined;
     },
     create: async (kind) => {
       const machine = await look();
-      return toVm(await MachineFolder.create(folders.machines, isRunning), machine, kind);
+      return toVm(await MachineFolder.create(folders.machines, machine.hypervisor.isRunning), machine, kind);
     },
   });
   return place;
@@ -102,10 +103,11 @@ export function openVmPlace(around: VmSurroundings): VmPlace {
 
 /** What VMs are started with here. */
 export interface Machine {
-  readonly programs: MachinePrograms;
+  readonly hypervisor: Hypervisor;
   readonly shape: VmShape;
   readonly imageId: string;
-  readonly qemuVersion: string;
+  /** Of the hypervisor: only the one that stored a VM starts it. */
+  readonly version: string;
 }
 
 /** A quarter of the memory and half of the processors, within bounds. */
@@ -117,13 +119,17 @@ export function vmSize(): { memoryMB: number; processors: number } {
   };
 }
 
-/** Throws `isolation-missing` with the remedy where there is no image, no QEMU or no Linux. */
+/** Throws `isolation-missing` with the remedy where there is no image and nothing that runs VMs. */
 export async function lookAround(
   around: Pick<VmSurroundings, 'runner' | 'now'>,
   image: string,
   machines: string,
   size: { readonly memoryMB: number; readonly processors: number },
 ): Promise<Machine> {
+  if (process.platform === 'darwin') {
+    const { lookAtMac } = await import('./lookAtMac.ts');
+    return lookAtMac(around.runner, image, size);
+  }
   const qemu = qemuPrograms[arch()];
   if (process.platform !== 'linux' || qemu === undefined) {
     throw new UserError('isolation-missing', `VMs are not offered on ${process.platform} ${arch()} yet`, {
@@ -136,6 +142,7 @@ export async function lookAround(
     ...{ qemu, spawnTool: spawnSystemTool, spawnMachine, spawnShare },
     virtiofsd: virtiofsdPrograms,
   };
+  const hypervisor = qemuHypervisor(programs);
   const said = await runTool(spawnSystemTool, { program: qemu, args: ['--version'], folder: image, signal });
   const [, qemuVersion = '0'] = /version (\S+)/.exec(said) ?? [];
   const accelerator = await chooseAccelerator({
@@ -143,10 +150,10 @@ export async function lookAround(
     imageId,
     qemuVersion,
     hasDevice: () => existsSync('/dev/kvm'),
-    boots: () => bootsWithKvm({ programs, image, imageId, machines, now: around.now, size }),
+    boots: () => bootsWithKvm({ hypervisor, image, imageId, machines, now: around.now, size }),
   });
   const shape = { accelerator, network: false, shares: [], ...size };
-  return { programs, shape, imageId, qemuVersion };
+  return { hypervisor, shape, imageId, version: qemuVersion };
 }
 
 const qemuPrograms: Readonly<Record<string, string>> = { x64: 'qemu-system-x86_64' };
@@ -154,20 +161,19 @@ const qemuPrograms: Readonly<Record<string, string>> = { x64: 'qemu-system-x86_6
 const kvmProbeMs = 8_000;
 
 async function bootsWithKvm(options: {
-  readonly programs: MachinePrograms;
+  readonly hypervisor: Hypervisor;
   readonly image: string;
   readonly imageId: string;
   readonly machines: string;
   readonly now: () => number;
   readonly size: { readonly memoryMB: number; readonly processors: number };
 }): Promise<boolean> {
-  const { programs, image, imageId, machines, now, size } = options;
-  const folder = await MachineFolder.create(machines, isRunning);
+  const { hypervisor, image, imageId, machines, now, size } = options;
+  const folder = await MachineFolder.create(machines, hypervisor.isRunning);
   const signal = AbortSignal.timeout(kvmProbeMs);
   try {
     const shape = { accelerator: 'kvm' as const, network: false, shares: [], ...size };
-    await startMachine({
-      programs,
+    await hypervisor.start({
       folder,
       image,
       imageId,
@@ -186,7 +192,7 @@ async function bootsWithKvm(options: {
     socket.destroy();
     return true;
   } finally {
-    await stopMachine(folder);
+    await hypervisor.stop(folder);
     folder.release();
   }
 }

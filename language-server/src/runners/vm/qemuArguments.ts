@@ -1,7 +1,10 @@
 import { guestPorts, guestShares, type GuestPort, type ShareMode } from '../../../../protocol/src/vmGuest.ts';
 
-/** What a VM can run on: the processor's own virtualisation, or QEMU's translation of every instruction. */
-export const accelerators = ['kvm', 'tcg'] as const;
+/**
+ * What a VM can run on: the processor's own virtualisation (KVM, or the framework of a Mac), or QEMU's translation of
+ * every instruction.
+ */
+export const accelerators = ['kvm', 'tcg', 'vz'] as const;
 export type Accelerator = (typeof accelerators)[number];
 
 export interface VmShape {

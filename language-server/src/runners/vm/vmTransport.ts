@@ -5,7 +5,8 @@ import type { GuestPort } from '../../../../protocol/src/vmGuest.ts';
 import { LentPort } from './lentPort.ts';
 import type { OpenOptions, RunnerLink, RunnerTransport } from '../places/runnerTransport.ts';
 import { createStdioTransport } from '../stdioTransport.ts';
-import { isRunning, openPort, startMachine, stopMachine, type MachinePrograms } from './machine.ts';
+import type { Hypervisor } from './hypervisor.ts';
+import { openPort } from './machine.ts';
 import type { MachineFolder } from './machineFolder.ts';
 import type { VmShape } from './qemuArguments.ts';
 import type { VmShare } from './shares.ts';
@@ -13,7 +14,7 @@ import { vmPlace } from './vmPlace.ts';
 
 export interface VmTransportOptions {
   readonly folder: MachineFolder;
-  readonly programs: MachinePrograms;
+  readonly hypervisor: Hypervisor;
   readonly image: { readonly path: string; readonly id: string; readonly diskMB: number };
   readonly shape: VmShape;
   readonly shares: readonly VmShare[];
@@ -28,13 +29,12 @@ export interface VmTransportOptions {
 
 /** The way into one VM, started when it is first opened, by the ports that it has. */
 export function createVmTransport(options: VmTransportOptions): RunnerTransport {
-  const { folder, image, onProblem } = options;
+  const { folder, hypervisor, image, onProblem } = options;
 
   const start = async (stored: string | undefined, signal: AbortSignal) => {
-    await stopMachine(folder);
-    const { programs, shape, shares } = options;
-    await startMachine({
-      programs,
+    await hypervisor.stop(folder);
+    const { shape, shares } = options;
+    await hypervisor.start({
       folder,
       shape,
       shares,
@@ -49,7 +49,7 @@ export function createVmTransport(options: VmTransportOptions): RunnerTransport 
 
   const open = async ({ signal, onStep }: OpenOptions): Promise<RunnerLink> => {
     const facts = folder.readFacts();
-    const isUsed = facts?.image === image.id && (await isRunning(folder));
+    const isUsed = facts?.image === image.id && (await hypervisor.isRunning(folder));
     if (!isUsed) {
       const stored = options.stored();
       onStep(stored ? 'Starting the VM' : 'Booting the VM');
