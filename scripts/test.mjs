@@ -16,7 +16,7 @@ const suites = [
   { name: 'hostile', mocha: ['test/hostile/**/*.test.ts'] },
   {
     name: 'integration',
-    parts: ['host', 'tiny', 'sample', 'agent', 'apps', 'vault', 'places', 'restricted', 'vsix'],
+    parts: ['host', 'tiny', 'sample', 'agent', 'workbench', 'apps', 'vault', 'places', 'restricted', 'vsix'],
   },
 ];
 

@@ -7,7 +7,7 @@ import { defineHostTests } from './hostTests.ts';
  * Runs everything in real VS Code. With arguments only what they name (`host`, `tiny`, …). The last line is
  * `N passed, N failed`; evidence of failures is under test/artifacts/.
  */
-const files = ['tiny', 'sample', 'agent', 'apps', 'vault', 'places', 'restricted', 'vsix'];
+const files = ['tiny', 'sample', 'agent', 'workbench', 'apps', 'vault', 'places', 'restricted', 'vsix'];
 const chosen = process.argv.slice(2).filter((each) => !each.startsWith('--'));
 const bail = process.argv.includes('--bail');
 const wanted = (name: string) => chosen.length === 0 || chosen.includes(name);

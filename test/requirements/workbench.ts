@@ -36,4 +36,9 @@ export const workbenchRequirements: readonly Requirement[] = [
     text: 'A page names rows only: the paths, runs and commands of an act are the engine’s own.',
     source: 'webviews/README.md#the-workbench',
   },
+  {
+    id: 'WB-08',
+    text: 'A workbench whose renderer ended comes back by itself with a word, the conversation and what was typed.',
+    source: 'webviews/README.md#the-workbench',
+  },
 ];

@@ -8,11 +8,14 @@ import { packExtension } from '../../scripts/package.mjs';
 import { copyOfProject, hostBundle, packedExtension, stagedExtension } from './stagedExtension.ts';
 import { startVscodeServer, type VscodeServer } from './vscodeServer.ts';
 import { VscodeWindow } from './vscodeWindow.ts';
+import { apartArguments, apartUrl, freePort } from './webviewsApart.ts';
 
 export interface UsedWindow {
   readonly window: VscodeWindow;
   /** The copy of the project that is open. */
   readonly folder: string;
+  /** With `webviewsApart`: where the browser takes a second client. */
+  readonly debugPort: number;
 }
 
 /**
@@ -24,6 +27,8 @@ export function useWindow(
   options: {
     readonly hasTrust?: boolean;
     readonly isInstalled?: boolean;
+    /** Each webview in a renderer of its own (webviewsApart.ts). */
+    readonly webviewsApart?: boolean;
     /** Makes of the staged extension the one that is loaded or installed. */
     readonly prepare?: (staged: string) => Promise<string>;
   } = {},
@@ -38,7 +43,9 @@ export function useWindow(
     this.timeout(240_000);
     const copy = await copyOfProject(project);
     removeProject = copy.remove;
-    browser = await launchChromium();
+    const webviewsApart = options.webviewsApart ?? false;
+    const debugPort = webviewsApart ? await freePort() : 0;
+    browser = await launchChromium(webviewsApart ? apartArguments(debugPort) : []);
     if (options.isInstalled) {
       const prepared = await options.prepare?.(await stagedExtension());
       const { vsixPath } = await (prepared === undefined
@@ -51,6 +58,7 @@ export function useWindow(
       used = {
         window: await VscodeWindow.open(browser, server, { folder: copy.folder }),
         folder: copy.folder,
+        debugPort,
       };
       return;
     }
@@ -61,13 +69,15 @@ export function useWindow(
       isTestDriver: true,
       env: { SALLYPORT_TEST_BRIDGE: bridgeFile },
     });
-    const window = await VscodeWindow.open(browser, server, {
+    const seen = webviewsApart ? { ...server, url: apartUrl(server.port) } : server;
+    const window = await VscodeWindow.open(browser, seen, {
+      webviewsApart,
       folder: copy.folder,
       extension,
       tests,
       bridgeFile,
     });
-    used = { window, folder: copy.folder };
+    used = { window, folder: copy.folder, debugPort };
   });
 
   afterEach(async function () {

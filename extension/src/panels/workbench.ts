@@ -38,7 +38,7 @@ export function registerWorkbench(services: Services): Disposable {
     }),
     commands.register('sallyport.openWorkbench', () => commands.runBuiltin(`${viewIds.workbench}.focus`)),
     commands.register('sallyport.newConversation', async () => {
-      await commands.runBuiltin(`${viewIds.workbench}.focus`);
+      if (!editor.isActive) await commands.runBuiltin(`${viewIds.workbench}.focus`);
       await controller.create();
     }),
     commands.register('sallyport.openWorkbenchEditor', () => editor.open()),

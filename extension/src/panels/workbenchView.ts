@@ -63,6 +63,11 @@ export class WorkbenchEditor implements Disposable {
     this.#places = places;
   }
 
+  /** True while a person is in this tab. */
+  get isActive(): boolean {
+    return this.#panel?.active ?? false;
+  }
+
   open(column: ViewColumn = ViewColumn.Active): void {
     if (this.#panel) {
       this.#panel.reveal();
@@ -103,7 +108,10 @@ function fill(places: WorkbenchPlaces, place: WebviewPanel | WebviewView, onDead
     webview: place.webview,
     log,
     handlers: () => controller.handlers(),
-    onDead,
+    onDead: () => {
+      notifier.show({ severity: 'info', text: words.cameBack() });
+      onDead();
+    },
   });
   const added = together(page, controller.add(page));
   openShell(place, 'workbench', extensionUri, files).catch((error: unknown) => notifier.showError(error));

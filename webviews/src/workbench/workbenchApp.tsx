@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { showHidden } from '../../../protocol/src/text.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -28,6 +28,9 @@ export function WorkbenchApp({ state, initialDraft, onDraft, onCompose, onSaid }
   const client = useClient();
   const [isListed, setListed] = useState(false);
   const { shown, message } = state;
+  // New Conversation stands in the title of the view and of the tab.
+  const fresh = shown?.items.length === 0 ? shown.conversation?.id : undefined;
+  useEffect(() => setListed(false), [fresh]);
   if (!shown) {
     return (
       <main className="empty-view">
@@ -46,21 +49,11 @@ export function WorkbenchApp({ state, initialDraft, onDraft, onCompose, onSaid }
           <span className="head-state">{words.states[conversation.state]}</span>
         ) : null}
         {shown.projectName === null ? null : (
-          <>
-            <QuietButton
-              icon={isListed ? 'close' : 'list'}
-              label={isListed ? words.closeList : words.conversations}
-              onClick={() => setListed(!isListed)}
-            />
-            <QuietButton
-              icon="add"
-              label={words.newConversation}
-              onClick={() => {
-                client.create();
-                setListed(false);
-              }}
-            />
-          </>
+          <QuietButton
+            icon={isListed ? 'close' : 'list'}
+            label={isListed ? words.closeList : words.conversations}
+            onClick={() => setListed(!isListed)}
+          />
         )}
       </header>
       <main className="main">
