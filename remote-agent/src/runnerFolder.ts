@@ -68,7 +68,8 @@ export function sweepRunnerFolders(scratch: string, uid: number, own: string): n
     const left = readdirSync(scratch)
       .filter(isAbandoned)
       .map((name) => join(scratch, name))
-      .filter((path) => path !== own && lstatSync(path).uid === uid);
+      // Others sweep at the same time.
+      .filter((path) => path !== own && lstatSync(path, { throwIfNoEntry: false })?.uid === uid);
     for (const path of left) removeFolder(path);
     return left.length;
   } catch (error) {

@@ -2,7 +2,10 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { enrolAtWorker, type PinnedWorker } from '../../language-server/src/runners/worker/workerTransport.ts';
+import {
+  enrolAtWorker,
+  type PinnedWorker,
+} from '../../language-server/src/runners/worker/workerTransport.ts';
 import { parseInvitation } from '../../remote-agent/src/worker/invitation.ts';
 import type { IdentitySigner } from '../../remote-agent/src/worker/leaf.ts';
 import { folderNameOf, fingerprintOf } from '../../remote-agent/src/worker/identity.ts';
@@ -71,7 +74,7 @@ export class WorkerHost {
 
   /** What the runner of a member serves. */
   homeOf(signer: IdentitySigner): string {
-    return join(this.home, 'identities', folderNameOf(fingerprintOf(signer.spki)));
+    return join(this.home, 'members', folderNameOf(fingerprintOf(signer.spki)));
   }
 
   /** Every line of the log. Throws where one is no JSON. */
@@ -85,7 +88,7 @@ export class WorkerHost {
 
   /** The runners of the members, or of one. */
   runnerPids(signer?: IdentitySigner): number[] {
-    const folder = signer ? this.homeOf(signer) : join(this.home, 'identities');
+    const folder = signer ? this.homeOf(signer) : join(this.home, 'members');
     return readdirSync('/proc').flatMap((name) => {
       const words = /^[0-9]+$/.test(name) ? commandOf(name) : [];
       return words.includes('serve') && words.some((word) => word.startsWith(folder)) ? [Number(name)] : [];

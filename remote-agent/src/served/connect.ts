@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -64,12 +64,16 @@ export function startDetached(
   more: readonly string[] = [],
 ): void {
   const log = openSync(join(home, 'runner.log'), 'a', 0o600);
-  spawn(program, [script, 'serve', '--home', home, ...more], {
-    detached: true,
-    stdio: ['ignore', log, log],
-    cwd: home,
-    env: environment,
-  }).unref();
+  try {
+    spawn(program, [script, 'serve', '--home', home, ...more], {
+      detached: true,
+      stdio: ['ignore', log, log],
+      cwd: home,
+      env: environment,
+    }).unref();
+  } finally {
+    closeSync(log);
+  }
 }
 
 function tryConnect(path: string): Promise<Socket | undefined> {

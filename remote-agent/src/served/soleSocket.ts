@@ -17,13 +17,7 @@ const longestPath = 103;
  * where another runner serves, `unsafe-path` where the folder's path is too long for a socket.
  */
 export async function listenAlone(folder: string, onConnection: (socket: Socket) => void): Promise<Server> {
-  const longest = join(folder, 'socket-999999999999');
-  if (Buffer.byteLength(longest) > longestPath) {
-    throw new UserError(
-      'unsafe-path',
-      `The folder ${folder} has too long a path for a socket (${longestPath} bytes)`,
-    );
-  }
+  assertRoomForSocket(folder);
   for (;;) {
     const highest = Math.max(0, ...numbersIn(folder));
     if (highest > 0 && (await answers(join(folder, `socket-${highest}`))))
@@ -43,6 +37,16 @@ export async function listenAlone(folder: string, onConnection: (socket: Socket)
     renameSync(link, join(folder, socketName));
     return server;
   }
+}
+
+/** Throws `unsafe-path` where a socket in the folder would have too long a path. */
+export function assertRoomForSocket(folder: string): void {
+  const longest = join(folder, 'socket-999999999999');
+  if (Buffer.byteLength(longest) <= longestPath) return;
+  throw new UserError(
+    'unsafe-path',
+    `The folder ${folder} has too long a path for a socket (${longestPath} bytes)`,
+  );
 }
 
 function numbersIn(folder: string): number[] {

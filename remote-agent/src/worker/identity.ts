@@ -44,7 +44,7 @@ export function fingerprintOf(spki: Uint8Array): string {
   return `SHA256:${createHash('sha256').update(spki).digest('base64').replace(/=+$/, '')}`;
 }
 
-/** The same in a form that is a file's name. */
+/** The same as a file's name of 22 characters, 128 bits: short, for a socket below it has little room for its path. */
 export function folderNameOf(fingerprint: string): string {
-  return createHash('sha256').update(fingerprint).digest('hex').slice(0, 32);
+  return createHash('sha256').update(fingerprint).digest('base64url').slice(0, 22);
 }

@@ -5,6 +5,7 @@ import { errorMessage } from '../../../protocol/src/errors.ts';
 import { handedOnEnvironment } from '../environment.ts';
 import { connectRunner, startDetached } from '../served/connect.ts';
 import { fingerprintOf } from './identity.ts';
+import { assertRoomForSocket } from '../served/soleSocket.ts';
 import { serveTurns, turnsSocket } from './hostTurns.ts';
 import { toInvitation } from './invitation.ts';
 import { WorkerFiles } from './workerFiles.ts';
@@ -33,6 +34,7 @@ export async function runWorkerCommand(words: readonly string[], uid: number): P
     switch (command) {
       case 'serve': {
         const { host, port } = parseAddress(values.listen ?? defaultListen);
+        assertRoomForSocket(files.homeOf(fingerprint));
         const turns = await serveTurns(files.path, availableParallelism());
         const environment = handedOnEnvironment();
         const ofRunners = ['--turns', turnsSocket(files.path)];

@@ -25,7 +25,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { changeAlone } from './folderLock.ts';
-import { parseIdentity, type Identity } from './identity.ts';
+import { folderNameOf, parseIdentity, type Identity } from './identity.ts';
 import type { IdentitySigner } from './leaf.ts';
 
 /** An identity that may use the worker. */
@@ -60,6 +60,11 @@ export class WorkerFiles {
   /** The worker's own identity, made where there is none. */
   signer(): IdentitySigner {
     return openIdentityFile(join(this.path, 'identity'), this.#uid);
+  }
+
+  /** The folder that a member's runner serves. */
+  homeOf(fingerprint: string): string {
+    return join(this.path, 'members', folderNameOf(fingerprint));
   }
 
   /** Throws `unsafe-path` where the list can't be trusted: then nobody is let in. */

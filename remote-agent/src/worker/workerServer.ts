@@ -1,6 +1,6 @@
 import { constants } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
@@ -17,7 +17,7 @@ import {
 } from '../../../protocol/src/pinnedWorker.ts';
 import { readFirstLine } from '../files/firstLine.ts';
 import { Counts, InOrder, nameOf, Newcomers } from './connections.ts';
-import { folderNameOf, parseIdentity, type Identity } from './identity.ts';
+import { parseIdentity, type Identity } from './identity.ts';
 import { claimedSigner, createLeaf, leafFault } from './leaf.ts';
 import { RefusalLog } from './refusalLog.ts';
 import { Turns } from './turns.ts';
@@ -115,7 +115,7 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
     open.add(fingerprint);
     try {
       files.note({ event: 'connected', fingerprint, name, from: socket.remoteAddress ?? '' });
-      const home = join(files.path, 'identities', folderNameOf(fingerprint));
+      const home = files.homeOf(fingerprint);
       mkdirSync(dirname(home), { recursive: true, mode: 0o700 });
       const runner = await starts.run(home, async () => {
         if (socket.destroyed) throw new Error('it closed the connection');
