@@ -62,6 +62,11 @@ export const placeRequirements: readonly Requirement[] = [
     source: promised,
   },
   {
+    id: 'PLACE-16',
+    text: 'Whichever process is killed at whichever step of a card over SSH, nothing is lost, nothing runs twice and nothing stays there.',
+    source: journal,
+  },
+  {
     id: 'JRNL-01',
     text: 'The journal is found again as it was acknowledged, whatever interrupted it; damage is refused.',
     source: journal,

@@ -109,12 +109,12 @@ async function start(
 }
 
 async function readUntilReady(
-  { stream, errors }: ExecStream,
+  started: ExecStream,
   sentinel: string,
   onStep: (step: string) => void,
 ): Promise<void> {
   for (;;) {
-    const line = await readToSentinel(stream, sentinel, errors);
+    const line = await readToSentinel(started, sentinel);
     const [, kind = '', text = ''] = /^([a-z]+) (.*)$/.exec(line) ?? [];
     if (kind === 'ready') return;
     if (kind === 'step') onStep(showHiddenLines(parse(step, text).slice(0, 300)));

@@ -65,7 +65,7 @@ export async function prepareProgram(options: RemoteProgramOptions): Promise<Rem
   const sentinel = createSentinel();
   const start = await connection.exec(joinWords(node, file, 'ensure', home, sentinel));
   start.stream.end();
-  const line = await readToSentinel(start.stream, sentinel, start.errors).catch(async (error: unknown) => {
+  const line = await readToSentinel(start, sentinel).catch(async (error: unknown) => {
     await start.ended;
     throw /disk is full|ENOSPC/.test(start.errors()) ? diskFull(start.errors()) : error;
   });
@@ -108,9 +108,10 @@ async function look(
 ): Promise<z.infer<typeof facts>> {
   const sentinel = createSentinel();
   // On standard input, so that no login shell, of whatever kind, reads the lines itself.
-  const { stream, errors, ended } = await connection.exec('exec /bin/sh -s');
+  const started = await connection.exec('exec /bin/sh -s');
+  const { stream, ended } = started;
   stream.end(lookScript(folder, digest, sentinel));
-  const line = await readToSentinel(stream, sentinel, errors);
+  const line = await readToSentinel(started, sentinel);
   stream.resume();
   await ended;
   if (line.startsWith('none')) {
@@ -169,11 +170,12 @@ async function upload(
 ): Promise<void> {
   const sentinel = createSentinel();
   const command = `exec '${node}' -e '${receiveProgram}' '${file}' ${digest} ${sentinel}`;
-  const { stream, errors, ended } = await connection.exec(command);
+  const started = await connection.exec(command);
+  const { stream, ended } = started;
   // Another shell in the place of ours would take the bytes for commands: they go to who answers.
-  const first = await readToSentinel(stream, sentinel, errors, readyMs);
+  const first = await readToSentinel(started, sentinel, readyMs);
   if (first === 'ready') stream.end(bytes);
-  const line = first === 'ready' ? await readToSentinel(stream, sentinel, errors, uploadMs) : first;
+  const line = first === 'ready' ? await readToSentinel(started, sentinel, uploadMs) : first;
   stream.resume();
   await ended;
   if (line === 'stored') return;

@@ -12,15 +12,23 @@ export function createSentinel(): string {
   return `sallyport-${randomBytes(16).toString('hex')}`;
 }
 
+/** What a program that was started prints, and what became of the connection that it was started over. */
+export interface StartedProgram {
+  readonly stream: Readable;
+  /** The last of what came on its standard error so far. */
+  readonly errors: () => string;
+  readonly isLost: () => boolean;
+}
+
 /**
  * Reads what a program prints up to and with the line that begins with the sentinel, and gives the rest of that line.
  * Whatever start-up files printed before is left out; what follows stays in the stream. Throws where the stream ends
- * or the time passes without it, with what was printed, made fit to be shown.
+ * or the time passes without it, with what was printed, made fit to be shown; `closed` where the connection ended,
+ * which says nothing about the shell.
  */
 export function readToSentinel(
-  stream: Readable,
+  { stream, errors, isLost }: StartedProgram,
   sentinel: string,
-  errors: () => string,
   limitMs = 30_000,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -37,7 +45,15 @@ export function readToSentinel(
         reject(new UserError('incompatible', `${why}${shown(held, errors())}`, { remedy: noiseRemedy })),
       );
     const timer = setTimeout(() => refuse('The shell over there does not run what it is told to'), limitMs);
-    const ended = () => refuse('The shell over there ended before the runner could be started');
+    const ended = () =>
+      done(() => {
+        // A stream learns of the end of its connection before the connection tells.
+        setImmediate(() => {
+          if (isLost())
+            reject(new UserError('closed', 'The connection was lost while a program was started'));
+          else refuse('The shell over there ended before the runner could be started');
+        });
+      });
     const look = () => {
       for (let chunk = stream.read() as Buffer | null; chunk; chunk = stream.read() as Buffer | null) {
         size += chunk.length;

@@ -36,6 +36,8 @@ export interface ExecStream {
   readonly stream: Duplex;
   /** The last of what came on stderr so far. */
   readonly errors: () => string;
+  /** True once the connection has ended, or was told to. */
+  readonly isLost: () => boolean;
   readonly ended: Promise<ChannelEnd>;
 }
 
@@ -185,7 +187,7 @@ export class SshConnection {
       errors = (errors + text).slice(-keptErrors);
     });
     channel.on('error', () => undefined);
-    return { stream: channel, errors: () => errors, ended: endOf(channel) };
+    return { stream: channel, errors: () => errors, isLost: () => this.#isClosed, ended: endOf(channel) };
   }
 
   /** Runs a command to its end with this on its standard input. Both outputs are read whatever their size. */
@@ -228,6 +230,7 @@ export class SshConnection {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#client.end();
     // A frozen host never answers the goodbye.
     setTimeout(() => this.#client.destroy(), closeMs).unref();
@@ -235,6 +238,7 @@ export class SshConnection {
 
   /** Ends the connection without a word. */
   destroy(): void {
+    this.#isClosed = true;
     this.#client.destroy();
   }
 

@@ -97,8 +97,8 @@ class Streams {
 
   async #join(connection: SshConnection, kind: 'control' | 'bulk'): Promise<Duplex> {
     const sentinel = createSentinel();
-    const { stream, errors } = await connection.exec(this.#program.joinCommand(kind, sentinel));
-    await readToSentinel(stream, sentinel, errors);
-    return stream;
+    const started = await connection.exec(this.#program.joinCommand(kind, sentinel));
+    await readToSentinel(started, sentinel);
+    return started.stream;
   }
 }
