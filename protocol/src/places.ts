@@ -147,6 +147,18 @@ export const vmRequests = {
     z.strictObject({ status: vmStatus, accelerator: z.enum(['kvm', 'tcg']) }),
     { timeoutMs: 0 },
   ),
+  /** Writes the image to a file (an absolute path), built where there is none, and says its SHA-256. */
+  'vm/export': request(
+    z.strictObject({ file: z.string() }),
+    z.strictObject({ digest: z.string(), sizeBytes: z.number(), status: vmStatus }),
+    { timeoutMs: 0 },
+  ),
+  /** Takes in an image from such a file where `accept` is its SHA-256, in place of the one before. Else says it alone. */
+  'vm/import': request(
+    z.strictObject({ file: z.string(), accept: z.nullable(z.string()) }),
+    z.strictObject({ digest: z.string(), isInstalled: z.boolean(), status: vmStatus }),
+    { timeoutMs: 0 },
+  ),
   /** Ends the VMs of this engine and removes image and packages. */
   'vm/remove': request(z.strictObject({}), z.strictObject({ freedBytes: z.number() }), { timeoutMs: 0 }),
 } as const;

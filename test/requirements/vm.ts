@@ -3,6 +3,7 @@ import type { Requirement } from '../requirements.ts';
 const source = 'docs/vm.md, What holds it';
 const folders = 'docs/vm.md, Folders of this computer';
 const terminal = 'docs/vm.md, A terminal inside';
+const mac = 'docs/vm.md, On a Mac';
 
 /** Cards in a VM of their project. */
 export const vmRequirements: readonly Requirement[] = [
@@ -92,5 +93,20 @@ export const vmRequirements: readonly Requirement[] = [
     id: 'VM-15',
     text: 'VMs with a network start from a store of their own.',
     source: 'docs/vm.md, Build the image once',
+  },
+  {
+    id: 'VM-31',
+    text: 'On a Mac, vfkit is started in a sandbox of its own, for a machine with two disks, its ports and what was asked for.',
+    source: mac,
+  },
+  {
+    id: 'VM-32',
+    text: 'What a VM on a Mac has not (a network, a folder that is kept from being written, disks that can be cloned) is refused in words; one that runs is found again and ends on order.',
+    source: mac,
+  },
+  {
+    id: 'VM-33',
+    text: 'An image comes to another computer as one file, taken in whole and only under the digest that a person gave.',
+    source: mac,
   },
 ];

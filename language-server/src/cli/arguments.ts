@@ -60,7 +60,7 @@ const taken: Readonly<Record<CommandName, readonly string[]>> = {
   doctor: ['json'],
   clean: ['json', 'older-than-days', 'yes'],
   app: ['json', 'accept', 'ref', 'yes'],
-  vm: ['json'],
+  vm: ['json', 'accept'],
   worker: ['json', 'as'],
 };
 
@@ -120,7 +120,7 @@ export const usages: Readonly<Record<CommandName, string>> = {
   doctor: 'sallyport doctor [PROJECT] [--json]',
   clean: 'sallyport clean [PROJECT] [--older-than-days N] [--yes] [--json]',
   app: 'sallyport app list | review SOURCE | install SOURCE [--accept DIGEST] | update ID [--accept DIGEST] | delete ID --yes | export ID FILE  [--ref REF] [--json]',
-  vm: 'sallyport vm build | status | remove [--json] | terminal [PROJECT]',
+  vm: 'sallyport vm build | status | remove | export FILE | import FILE [--accept DIGEST]  [--json] | terminal [PROJECT]',
   worker:
     'sallyport worker join NAME [INVITATION] [--as WHO] | known | forget NAME | serve | invite | list | identity | remove FINGERPRINT  [--json]',
 };
@@ -135,7 +135,7 @@ const summaries: Readonly<Record<CommandName, string>> = {
   doctor: 'look at the isolation, the interpreters and the store',
   clean: 'show what is stored, then remove what no run needs',
   app: 'list, review, install, update, delete and export apps',
-  vm: 'build the image that VMs start from, show what is in it, remove it; open a terminal in a VM',
+  vm: 'build the image that VMs start from, show what is in it, remove it, take it elsewhere; open a terminal in a VM',
   worker: 'enrol at a worker and forget it; keep one for others (serve, invite, list, identity, remove)',
 };
 

@@ -35,7 +35,14 @@ export interface SessionParts {
 
 export function openSession(args: Arguments, terminal: Terminal, parts: SessionParts): Session {
   const [first, second] = args.operands;
-  const named = args.command === 'vm' ? second : ofNoProject.has(args.command) ? undefined : first;
+  const named =
+    args.command === 'vm'
+      ? first === 'terminal'
+        ? second
+        : undefined
+      : ofNoProject.has(args.command)
+        ? undefined
+        : first;
   const root = projectFolder(named ?? '.');
   const projects = parts.openProjects(root);
   const listeners = new Map<string, (params: never) => void>();

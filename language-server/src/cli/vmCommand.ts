@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { VmStatus } from '../../../protocol/src/places.ts';
 import { UsageError, usages } from './arguments.ts';
 import { exitCodes } from './exitCodes.ts';
@@ -13,21 +14,48 @@ export async function vmCommand(session: Session): Promise<number> {
     else for (const line of lines) terminal.out(line);
     return exitCodes.done;
   };
-  const [act, project] = args.operands;
+  const [act, named] = args.operands;
+  const usage = () => new UsageError(`Usage: ${usages.vm}`);
+  if (args.accept !== undefined && act !== 'import') throw usage();
   if (act === 'terminal' && !args.json) return vmTerminal(session);
-  if (project !== undefined) throw new UsageError(`Usage: ${usages.vm}`);
+  const takesFile = act === 'export' || act === 'import';
+  if (takesFile !== (named !== undefined)) throw usage();
+  const file = resolve(named ?? '');
+  const onProgress = () => {
+    let last = '';
+    session.on('vm/progress', ({ text, fraction }) => {
+      const line = `${String(Math.round(fraction * 100)).padStart(3)} %  ${printable(text)}`;
+      if (line !== last) terminal.note(line);
+      last = line;
+    });
+  };
   switch (act) {
+    case 'export': {
+      onProgress();
+      const { digest, sizeBytes } = await session.call('vm/export', { file });
+      return answer({ digest, sizeBytes }, [
+        `Wrote the image to ${printable(file)}: ${size(sizeBytes)}`,
+        `On the other computer: sallyport vm import FILE --accept ${digest}`,
+      ]);
+    }
+    case 'import': {
+      const found = await session.call('vm/import', { file, accept: args.accept ?? null });
+      if (found.isInstalled) return answer(found, [...statusLines(found.status), 'Took the image in.']);
+      if (args.accept !== undefined)
+        terminal.note('This file is not the one that was accepted. Nothing was changed.');
+      answer(found, [
+        ...statusLines(found.status),
+        'Compare this with what “vm export” said; to take in exactly this file, give the same command with',
+        `--accept ${found.digest}`,
+      ]);
+      return exitCodes.permissionNeeded;
+    }
     case 'status': {
       const status = await session.call('vm/status', {});
       return answer(status, statusLines(status));
     }
     case 'build': {
-      let last = '';
-      session.on('vm/progress', ({ text, fraction }) => {
-        const line = `${String(Math.round(fraction * 100)).padStart(3)} %  ${printable(text)}`;
-        if (line !== last) terminal.note(line);
-        last = line;
-      });
+      onProgress();
       const built = await session.call('vm/build', {});
       return answer(built, [...statusLines(built.status), acceleratorLines[built.accelerator]]);
     }
@@ -36,7 +64,7 @@ export async function vmCommand(session: Session): Promise<number> {
       return answer(removed, [`Removed the VM image: ${size(removed.freedBytes)} freed.`]);
     }
     default:
-      throw new UsageError(`Usage: ${usages.vm}`);
+      throw usage();
   }
 }
 

@@ -82,6 +82,7 @@ export async function buildImage(options: BuildOptions): Promise<VmImage> {
       builtAt: options.now(),
       sizeBytes: readdirSync(image).reduce((sum, name) => sum + statSync(join(image, name)).blocks * 512, 0),
       node: options.node.version,
+      architecture: options.architecture,
       packages,
     };
     writeFileSync(target.facts, JSON.stringify(built, null, 2), { mode: 0o600 });
@@ -286,11 +287,11 @@ async function makeFileSystems(options: BuildOptions, root: string, image: strin
   await make(disk, diskMB, ['-O', '^has_journal']);
 }
 
+/** Follows no link: those of the packages lead to places of this machine's. */
 function folderBytes(folder: string): number {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce(
-      (sum, entry) => sum + Math.ceil(statSync(join(entry.parentPath, entry.name)).size / 4096) * 4096,
-      0,
-    );
+  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return sum + folderBytes(path);
+    return entry.isFile() ? sum + Math.ceil(statSync(path).size / 4096) * 4096 : sum;
+  }, 0);
 }

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { spawnSystemTool } from '../../environment.ts';
 import { buildImage } from './buildImage.ts';
+import { exportImage } from './exportImage.ts';
 import { MachineFolder } from './machineFolder.ts';
 import { lookAround, vmDiskMB, vmSize } from './openVmPlace.ts';
 import { storedName, storeMachine } from './storedMachine.ts';
 import { openVmFolder } from './vmFolder.ts';
-import type { VmImage } from './vmImage.ts';
+import { contentDigest, readImage, type VmImage } from './vmImage.ts';
 import { createVmTransport } from './vmTransport.ts';
 import { warmUp } from './warmUp.ts';
 import type { Accelerator } from './qemuArguments.ts';
@@ -26,6 +27,29 @@ export interface BuiltVm {
   readonly accelerator: Exclude<Accelerator, 'vz'>;
 }
 
+export interface ExportVmOptions extends Pick<
+  BuildVmOptions,
+  'home' | 'runner' | 'now' | 'signal' | 'onStep'
+> {
+  /** Absolute; it must not exist. */
+  readonly file: string;
+}
+
+/**
+ * Writes the image to a file for another computer. Where there is none, or one of another Sallyport, it is built, and
+ * not started: that may be possible only there. Throws as building does, and as `exportImage` does.
+ */
+export async function exportVm(options: ExportVmOptions): Promise<{ digest: string; sizeBytes: number }> {
+  const { home, runner, file, now, signal, onStep } = options;
+  const folder = openVmFolder(home);
+  const known = readImage(folder.image);
+  const image =
+    known?.runnerDigest === contentDigest(runner)
+      ? known
+      : await buildImage({ ...recipe(), folder, runner, now, signal, onStep });
+  return exportImage({ folder: folder.image, image, file, signal, onStep });
+}
+
 /**
  * Builds the image, boots it, runs a first card of each runtime in it and stores the VM, with and without a network, so
  * that later ones start from there. Throws `isolation-missing` with the remedy, `cancelled`, `disk-full`.
@@ -33,18 +57,7 @@ export interface BuiltVm {
 export async function buildVm(options: BuildVmOptions): Promise<BuiltVm> {
   const { home, runner, now, signal, onStep, onProblem } = options;
   const folder = openVmFolder(home);
-  const image = await buildImage({
-    folder,
-    runner,
-    node: plainNode(),
-    architecture: process.arch,
-    uid: process.getuid?.() ?? -1,
-    diskMB: vmDiskMB,
-    now,
-    spawnTool: spawnSystemTool,
-    signal,
-    onStep,
-  });
+  const image = await buildImage({ ...recipe(), folder, runner, now, signal, onStep });
   onStep('Looking at what VMs run on here', 0.8);
   const machine = await lookAround({ runner, now }, folder.image, folder.machines, vmSize());
   const { hypervisor } = machine;
@@ -79,6 +92,17 @@ export async function buildVm(options: BuildVmOptions): Promise<BuiltVm> {
   }
   onStep('Done', 1);
   return { image, accelerator };
+}
+
+/** What an image is made of on this computer. */
+function recipe() {
+  return {
+    node: plainNode(),
+    architecture: process.arch,
+    uid: process.getuid?.() ?? -1,
+    diskMB: vmDiskMB,
+    spawnTool: spawnSystemTool,
+  };
 }
 
 /** The Node for inside: the one that runs this, where it is a plain one. */

@@ -11,6 +11,11 @@ export function lookAtMac(
   image: string,
   size: { readonly memoryMB: number; readonly processors: number },
 ): Machine {
+  if (process.arch !== 'arm64') {
+    throw new UserError('isolation-missing', 'VMs are offered on Macs with Apple silicon only', {
+      remedy: 'Choose another place for this card.',
+    });
+  }
   const vfkit = findVfkit();
   if (vfkit === undefined) {
     throw new UserError('isolation-missing', 'vfkit is not installed here, and a VM needs it', {

@@ -4,7 +4,8 @@ import type { RequestHandlers } from '../../../../protocol/src/contract.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import type { VmStatus, vmRequests } from '../../../../protocol/src/places.ts';
 import { openVmFolder, type VmFolder } from './vmFolder.ts';
-import { contentDigest, readImage } from './vmImage.ts';
+import { vmDiskMB } from './openVmPlace.ts';
+import { contentDigest, readImage, type VmImage } from './vmImage.ts';
 
 export interface VmHandlerOptions {
   /** The folder of Sallyport's state. */
@@ -47,6 +48,28 @@ export function createVmHandlers(options: VmHandlerOptions): RequestHandlers<typ
         });
         return { status: status(folder(), options.runner), accelerator };
       }),
+    'vm/export': ({ file }, signal) =>
+      alone(async () => {
+        const { runner, now, onProgress: onStep } = options;
+        const { exportVm } = await import('./buildVm.ts');
+        const written = await exportVm({ home: options.home(), file, runner, now, signal, onStep });
+        return { ...written, status: status(folder(), runner) };
+      }),
+    'vm/import': ({ file, accept }, signal) =>
+      alone(async () => {
+        const { runner } = options;
+        if (accept !== null) await options.release();
+        const { importImage } = await import('./importImage.ts');
+        const { digest, image, isInstalled } = await importImage({
+          folder: folder(),
+          file,
+          accept: accept ?? undefined,
+          fault: (found) => imageFault(found, runner, process.arch),
+          diskBytes: vmDiskMB * 1024 * 1024,
+          signal,
+        });
+        return { digest, isInstalled, status: { image: viewOf(image, image.sizeBytes, runner) } };
+      }),
     'vm/remove': () =>
       alone(async () => {
         await options.release();
@@ -61,16 +84,25 @@ export function createVmHandlers(options: VmHandlerOptions): RequestHandlers<typ
 function status(folder: VmFolder, runner: string): VmStatus {
   const image = readImage(folder.image);
   if (!image) return { image: null };
+  return { image: viewOf(image, diskBytes(folder.image) + diskBytes(folder.packages), runner) };
+}
+
+function viewOf(image: VmImage, sizeBytes: number, runner: string): VmStatus['image'] {
   const { builtAt, node, packages, runnerDigest } = image;
-  return {
-    image: {
-      builtAt,
-      node,
-      packages,
-      sizeBytes: diskBytes(folder.image) + diskBytes(folder.packages),
-      isOutdated: runnerDigest !== contentDigest(runner),
-    },
-  };
+  return { builtAt, node, packages, sizeBytes, isOutdated: runnerDigest !== contentDigest(runner) };
+}
+
+/** Why an image that was written elsewhere can't be used here; undefined where it can. */
+export function imageFault(image: VmImage, runner: string, architecture: string): UserError | undefined {
+  if (image.architecture !== architecture)
+    return new UserError(
+      'incompatible',
+      `This image is for ${image.architecture}, and this computer is ${architecture}`,
+    );
+  if (image.runnerDigest === contentDigest(runner)) return undefined;
+  return new UserError('incompatible', 'This image was written by another version of Sallyport', {
+    remedy: 'Use the same version on both computers.',
+  });
 }
 
 /** What a folder takes of the disk: the files of an image are mostly holes. */

@@ -8,7 +8,7 @@ import { imageFiles } from './vmFolder.ts';
 import { vmLeftOut, vmPackages } from './vmPackages.ts';
 
 /** Grows when images of before can't be started any more. */
-export const imageVersion = 1;
+export const imageVersion = 2;
 
 export const vmImage = z.strictObject({
   version: z.literal(imageVersion),
@@ -19,6 +19,8 @@ export const vmImage = z.strictObject({
   builtAt: z.int(),
   sizeBytes: z.int(),
   node: z.string(),
+  /** Node's name of what it runs on: `x64`, `arm64`. */
+  architecture: z.string(),
   packages: z.array(
     z.strictObject({
       name: z.string(),
@@ -45,7 +47,10 @@ export function readImage(folder: string): VmImage | undefined {
 /** The image, or an error that says what to type. */
 export function assertImage(folder: string, runner: string): VmImage {
   const image = readImage(folder);
-  const remedy = 'Build it: “Sallyport: Build VM Image”, or sallyport vm build. It takes about a minute.';
+  const remedy =
+    process.platform === 'darwin'
+      ? 'Write one on Linux on arm64 with “sallyport vm export FILE”, and take it in with “sallyport vm import FILE”.'
+      : 'Build it: “Sallyport: Build VM Image”, or sallyport vm build. It takes about a minute.';
   if (!image) throw new UserError('isolation-missing', 'There is no VM image yet', { remedy });
   if (image.runnerDigest !== contentDigest(runner)) {
     throw new UserError('isolation-missing', 'The VM image was built by another version of Sallyport', {

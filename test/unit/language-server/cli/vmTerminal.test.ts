@@ -99,6 +99,50 @@ describe('sallyport vm terminal', () => {
     });
 });
 
+describe('sallyport vm export and import', () => {
+  const digest = 'd'.repeat(64);
+  async function run(words: string[], isInstalled = false) {
+    const out: string[] = [];
+    const notes: string[] = [];
+    const calls: { method: string; params: unknown }[] = [];
+    const session = {
+      args: parseArguments(['vm', ...words]),
+      terminal: { out: (line: string) => void out.push(line), note: (line: string) => void notes.push(line) },
+      on: () => undefined,
+      call: (method: string, params: unknown) => {
+        calls.push({ method, params });
+        return Promise.resolve({ digest, sizeBytes: 1000, isInstalled, status: { image: null } });
+      },
+    } as unknown as Session;
+    return { code: await vmCommand(session), out: out.join('\n'), notes: notes.join('\n'), calls };
+  }
+
+  it('[VM-33] say the digest, and what to type on the other computer', async () => {
+    const { code, out, calls } = await run(['export', '/tmp/image.vm']);
+    assert.equal(code, 0);
+    assert.match(out, new RegExp(`sallyport vm import FILE --accept ${digest}`));
+    assert.deepEqual(calls, [{ method: 'vm/export', params: { file: '/tmp/image.vm' } }]);
+  });
+
+  it('[VM-33] take in what was accepted, and else say what would be', async () => {
+    const asked = await run(['import', '/tmp/image.vm']);
+    assert.equal(asked.code, 3);
+    assert.match(asked.out, new RegExp(`--accept ${digest}`));
+    assert.deepEqual(asked.calls[0]?.params, { file: '/tmp/image.vm', accept: null });
+    const other = await run(['import', '/tmp/image.vm', '--accept', 'other']);
+    assert.equal(other.code, 3);
+    assert.match(other.notes, /Nothing was changed/);
+    const done = await run(['import', '/tmp/image.vm', '--accept', digest], true);
+    assert.equal(done.code, 0);
+    assert.match(done.out, /Took the image in/);
+  });
+
+  for (const words of [['export'], ['import'], ['build', 'x'], ['status', '--accept', 'x']])
+    it(`say how they are used for ${words.join(' ')}`, async () => {
+      await assert.rejects(run(words), /Usage: sallyport vm/);
+    });
+});
+
 describe('the terminal of the command line', () => {
   class FakeInput extends EventEmitter {
     isRaw = false;
