@@ -48,6 +48,8 @@ export async function runCommandLine(
     return await commands[args.command](session);
   } catch (error) {
     terminal.note(printable(errorMessage(error)));
+    const remedy = error instanceof UserError ? error.data['remedy'] : undefined;
+    if (typeof remedy === 'string') terminal.note(printable(remedy));
     if (args.json) terminal.out(JSON.stringify(failureReport(args.command, error)));
     if (error instanceof UsageError) return exitCodes.badProject;
     return error instanceof UserError ? errorExitCode(error.code) : exitCodes.cannotGoOn;

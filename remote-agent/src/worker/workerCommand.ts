@@ -1,8 +1,9 @@
 import { availableParallelism, homedir, hostname } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { errorMessage } from '../../../protocol/src/errors.ts';
+import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import { handedOnEnvironment } from '../environment.ts';
+import { systemCode } from '../files/fileError.ts';
 import { connectRunner, startDetached } from '../served/connect.ts';
 import { fingerprintOf } from './identity.ts';
 import { assertRoomForSocket } from '../served/soleSocket.ts';
@@ -11,12 +12,15 @@ import { toInvitation } from './invitation.ts';
 import { WorkerFiles } from './workerFiles.ts';
 import { serveWorker } from './workerServer.ts';
 
-export const workerUsage = `runner.cjs worker serve [--listen HOST:PORT] [--home DIR]
-runner.cjs worker invite --address HOST:PORT [--home DIR]
-runner.cjs worker list | identity [--home DIR]
-runner.cjs worker remove FINGERPRINT [--home DIR]`;
+const usage = `sallyport worker serve [--listen HOST:PORT] [--home DIR]
+sallyport worker invite --address HOST:PORT [--home DIR]
+sallyport worker list | identity [--home DIR]
+sallyport worker remove FINGERPRINT [--home DIR]`;
 
-const defaultListen = '0.0.0.0:7337';
+/** Near the root, since sockets below it have little room for their paths. */
+const defaultHome = '.sallyport-worker';
+const defaultPort = 7337;
+const defaultListen = `0.0.0.0:${defaultPort}`;
 const startMs = 20_000;
 
 /** The commands of whoever keeps a worker. Ends the process, except for `serve`. */
@@ -29,13 +33,14 @@ export async function runWorkerCommand(words: readonly string[], uid: number): P
       options: { home: { type: 'string' }, listen: { type: 'string' }, address: { type: 'string' } },
     });
     const [command, operand] = positionals;
-    const files = new WorkerFiles(values.home ?? join(homedir(), '.local', 'state', 'sallyport-worker'), uid);
+    const home = resolve(values.home ?? join(homedir(), defaultHome));
+    const files = new WorkerFiles(home, uid);
     const fingerprint = fingerprintOf(files.signer().spki);
     switch (command) {
       case 'serve': {
         const { host, port } = parseAddress(values.listen ?? defaultListen);
         assertRoomForSocket(files.homeOf(fingerprint));
-        const turns = await serveTurns(files.path, availableParallelism());
+        const turns = await serveTurns(files.path, availableParallelism()).catch(toKept(files.path));
         const environment = handedOnEnvironment();
         const ofRunners = ['--turns', turnsSocket(files.path)];
         const server = await serveWorker({
@@ -43,17 +48,17 @@ export async function runWorkerCommand(words: readonly string[], uid: number): P
           host,
           port,
           perMinute: { member: 600, strangers: 60 },
-          connectRunner: (home) =>
+          connectRunner: (folder) =>
             connectRunner({
-              home,
+              home: folder,
               uid,
-              startServer: (folder) =>
-                startDetached(process.execPath, process.argv[1] ?? '', folder, environment, ofRunners),
+              startServer: (at) =>
+                startDetached(process.execPath, process.argv[1] ?? '', at, environment, ofRunners),
               waitMs: startMs,
             }),
           now: () => Date.now(),
-        });
-        say(`Worker ${fingerprint} listens at ${host}:${server.port}`);
+        }).catch(toListening(host, port));
+        say(`Worker ${fingerprint} listens at ${host.includes(':') ? `[${host}]` : host}:${server.port}`);
         for (const signal of ['SIGTERM', 'SIGINT'] as const)
           process.once(signal, () => {
             turns.close();
@@ -62,10 +67,15 @@ export async function runWorkerCommand(words: readonly string[], uid: number): P
         return;
       }
       case 'invite': {
-        const address = parseAddress(values.address ?? `${hostname()}:7337`);
+        const address = parseAddress(values.address ?? `${hostname()}:${defaultPort}`);
+        if (address.port === 0) throw new Error('An invitation needs the port at which the worker listens');
         const secret = files.invite(Date.now());
         say(toInvitation({ ...address, fingerprint, secret }));
         process.stderr.write('Good once, for an hour. Give it only to who is to use this worker.\n');
+        if (values.address === undefined) {
+          const name = `${address.host}:${address.port}`;
+          process.stderr.write(`Others must reach this host as ${name}; if not, say --address HOST:PORT.\n`);
+        }
         break;
       }
       case 'identity':
@@ -73,14 +83,17 @@ export async function runWorkerCommand(words: readonly string[], uid: number): P
         break;
       case 'list':
         for (const { identity, name } of files.members()) say(`${identity.fingerprint}  ${name}`);
+        if (files.members().length === 0) process.stderr.write('Nobody is enrolled.\n');
         break;
       case 'remove':
-        if (operand === undefined || !files.remove(operand))
-          throw new Error(`No identity ${operand ?? ''} is in the list`);
+        if (operand === undefined)
+          throw new Error('Which one? sallyport worker remove FINGERPRINT, as sallyport worker list has it');
+        if (!files.remove(operand))
+          throw new Error(`No identity ${operand} is in the list: sallyport worker list has those that are`);
         say(`Removed ${operand}: its next connection is refused. What runs for it goes on to its end.`);
         break;
       default:
-        throw new Error(workerUsage);
+        throw new Error(`this is how it is used:\n${usage}`);
     }
     process.exit(0);
   } catch (error) {
@@ -94,6 +107,29 @@ function parseAddress(text: string): { host: string; port: number } {
   const [, bracketed, plain, port] =
     /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):([0-9]{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;
-  if (host === undefined || Number(port) > 65_535) throw new Error(`“${text}” is not HOST:PORT`);
+  if (host === undefined || Number(port) > 65_535)
+    throw new Error(`“${text}” is not HOST:PORT, such as 0.0.0.0:${defaultPort} or [::]:${defaultPort}`);
   return { host, port: Number(port) };
+}
+
+/** Another worker has the folder's turns. */
+function toKept(folder: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof UserError) || error.code !== 'conflict') throw error;
+    throw new Error(`A worker is kept in ${folder} already; --home DIR keeps another one`, { cause: error });
+  };
+}
+
+/** Why nothing can listen there, in words. */
+function toListening(host: string, port: number): (error: unknown) => never {
+  return (error) => {
+    const whys: Readonly<Record<string, string>> = {
+      EADDRINUSE: `another program listens at port ${port}; choose one with --listen HOST:PORT`,
+      EADDRNOTAVAIL: `${host} is no address of this machine; 0.0.0.0 stands for all that it has`,
+      EACCES: `only root may listen at port ${port}; choose one above 1023`,
+      ENOTFOUND: `there is no host ${host}`,
+    };
+    const why = whys[systemCode(error)];
+    throw why === undefined ? error : new Error(`The worker can’t listen: ${why}`, { cause: error });
+  };
 }

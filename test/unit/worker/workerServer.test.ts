@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { appendFileSync, chmodSync, readFileSync } from 'node:fs';
-import { createConnection, type Socket } from 'node:net';
+import {
+  createConnection,
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { join } from 'node:path';
 import { connect, createServer, type ConnectionOptions } from 'node:tls';
 import { workerProtocols, workerReadyLine } from '../../../protocol/src/pinnedWorker.ts';
@@ -153,6 +159,32 @@ describe('a pinned worker', function () {
     } finally {
       server.close();
     }
+  });
+
+  it('[WORKER-03] what answers nothing, or is something else, or is not there, is said as what it is', async () => {
+    const silent = createTcpServer((socket) => void socket.on('error', () => undefined).resume());
+    const other = createServer({ ...(await createLeaf(newIdentity(), Date.now())), ALPNProtocols: ['h2'] });
+    const listen = async (server: Server) => {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      return (server.address() as AddressInfo).port;
+    };
+    const ports = [await listen(silent), await listen(other)] as const;
+    const at = (port: number) =>
+      createWorkerTransport({
+        place: 'worker:lab',
+        worker: { ...rig.pinned, port },
+        signer: me,
+        now: () => Date.now(),
+        connectMs: 300,
+      }).open(open);
+    try {
+      await assert.rejects(at(ports[0]), hasCode('unreachable', /did not answer in time/));
+      await assert.rejects(at(ports[1]), hasCode('unreachable', /no worker of this version/));
+    } finally {
+      silent.close();
+      other.close();
+    }
+    await assert.rejects(at(ports[0]), hasCode('unreachable', /nothing listens there/));
   });
 
   it('[WORKER-03] a certificate whose time is over, or not come yet, is said as what it is', async () => {

@@ -38,6 +38,8 @@ export interface WorkerTransportOptions {
   readonly signer: IdentitySigner;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** How long a connection may take to be there. */
+  readonly connectMs?: number;
 }
 
 /** The way to a worker's runner: every stream is a TLS connection of its own, each judged anew. */
@@ -46,10 +48,12 @@ export function createWorkerTransport({
   worker,
   signer,
   now,
+  connectMs = defaultConnectMs,
 }: WorkerTransportOptions): RunnerTransport {
   const leaves = new Leaves(signer, now);
   const openStream = async (kind: 'control' | 'bulk', signal: AbortSignal) => {
-    const socket = await connectTls(worker, workerProtocols.work, await leaves.current(), signal);
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(connectMs)]);
+    const socket = await connectTls(worker, workerProtocols.work, await leaves.current(), inTime);
     try {
       assertPinned(socket, worker, now);
       await expectLine(socket, workerReadyLine, place);
@@ -67,7 +71,7 @@ export function createWorkerTransport({
       const control = await openStream('control', signal);
       return {
         control: createStdioTransport(control, control),
-        openBulk: () => openStream('bulk', AbortSignal.timeout(connectMs)),
+        openBulk: () => openStream('bulk', new AbortController().signal),
         close: () => control.destroy(),
       };
     },
@@ -90,7 +94,7 @@ export async function enrolAtWorker(
     { host, port },
     workerProtocols.enrol,
     leaf,
-    AbortSignal.timeout(connectMs),
+    AbortSignal.timeout(defaultConnectMs),
   );
   try {
     const spki = Buffer.from(await afterWord(socket, enrolReadyLine, host), 'base64');
@@ -107,7 +111,7 @@ export async function enrolAtWorker(
   }
 }
 
-const connectMs = 15_000;
+const defaultConnectMs = 15_000;
 const lineMs = 30_000;
 
 /** The client's certificate, made anew before the one before has run out. */
@@ -167,10 +171,7 @@ async function connectTls(
         signal.removeEventListener('abort', give);
         resolve();
       });
-      socket.once('error', (cause: Error) => {
-        const text = `The worker at ${where} can’t be reached: ${cause.message}`;
-        reject(new UserError('unreachable', text, {}, { cause }));
-      });
+      socket.once('error', (cause: Error) => reject(unreached(where, cause)));
     });
     if (socket.isSessionReused()) throw otherWorker(host, port, 'it resumed a session');
     if (socket.getProtocol() !== 'TLSv1.3' || socket.alpnProtocol !== protocol)
@@ -180,6 +181,27 @@ async function connectTls(
     socket.destroy();
     throw error;
   }
+}
+
+/** In words what kept a connection from being made; OpenSSL's own are for nobody. */
+function unreached(where: string, cause: Error): UserError {
+  const { code = '' } = cause as { code?: string };
+  const known: Readonly<Record<string, string>> = {
+    ECONNREFUSED: 'nothing listens there',
+    ENOTFOUND: 'there is no host of that name',
+    EAI_AGAIN: 'there is no host of that name, or no network',
+    ENETUNREACH: 'no network leads there',
+    EHOSTUNREACH: 'no network leads there',
+    ECONNRESET: 'it ended the connection',
+  };
+  const isOther = code === 'EPROTO' || code.startsWith('ERR_SSL');
+  const why = isOther ? 'what answers there is no worker of this version' : (known[code] ?? cause.message);
+  return new UserError(
+    'unreachable',
+    `The worker at ${where} can’t be reached: ${why}`,
+    { remedy: 'Ask who keeps the worker whether it runs, and at which address: sallyport worker serve.' },
+    { cause },
+  );
 }
 
 /** Throws `host-key` unless the other end holds the worker's identity. Nothing was sent to it that says anything. */
