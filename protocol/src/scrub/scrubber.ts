@@ -173,14 +173,14 @@ function scan(bytes: Uint8Array, patterns: Patterns, isWhole: boolean): Scan {
   let openFrom = length;
   // The last four bytes that count, and where each of them is.
   let window = 0;
-  let count = 0;
-  let first = 0;
-  let second = 0;
-  let third = 0;
-  let fourth = 0;
+  let first = -1;
+  let second = -1;
+  let third = -1;
+  let fourth = -1;
   for (let at = 0; at < length; at++) {
     const byte = bytes[at] as number;
-    if (byte < 28 && (byte === 10 || byte === 13 || byte === escape)) {
+    // Without a branch on the byte's size, which a processor guesses wrong all the time where bytes are random.
+    if (((skippedBytes >>> byte) & ((byte - 32) >>> 31)) !== 0) {
       if (byte !== escape) continue;
       const end = escapeEnd(bytes, at);
       if (end > length) {
@@ -197,8 +197,7 @@ function scan(bytes: Uint8Array, patterns: Patterns, isWhole: boolean): Scan {
     third = fourth;
     fourth = at;
     window = (window << 8) | byte;
-    count++;
-    if (filter[Math.imul(window, 0x9e3779b1) >>> (32 - filterBits)] === 0 || count < 4) continue;
+    if (filter[Math.imul(window, 0x9e3779b1) >>> (32 - filterBits)] === 0 || first < 0) continue;
     for (const pattern of byStart.get(window) ?? []) {
       const end = matchEnd(bytes, at + 1, pattern);
       if (end > length) openFrom = Math.min(openFrom, first);
@@ -215,9 +214,10 @@ function scan(bytes: Uint8Array, patterns: Patterns, isWhole: boolean): Scan {
   if (isWhole) return { spans, holdFrom: length, isShort: false, hasFound: to > 0 };
   let holdFrom = openFrom;
   const places = [fourth, third, second];
-  for (let size = Math.min(3, count); size > 0; size--) {
-    if (!patterns.beginnings.has(beginning(window, size))) continue;
-    holdFrom = Math.min(holdFrom, places[size - 1] ?? length);
+  for (let size = 3; size > 0; size--) {
+    const place = places[size - 1] ?? -1;
+    if (place < 0 || !patterns.beginnings.has(beginning(window, size))) continue;
+    holdFrom = Math.min(holdFrom, place);
     break;
   }
   let isShort = openFrom === length && holdFrom < length;
@@ -250,6 +250,8 @@ function matchEnd(bytes: Uint8Array, start: number, pattern: Uint8Array): number
 }
 
 const escape = 27;
+/** A bit for each byte below 32 that does not hide a value: line feed, carriage return, and what begins an escape sequence. */
+const skippedBytes = (1 << 10) | (1 << 13) | (1 << escape);
 /** Longer ones are taken for text: a sequence must not hide what follows for ever. */
 const longestEscape = 256;
 

@@ -49,18 +49,23 @@ export function syncFolder(files: VaultFiles, folder: string): void {
   );
 }
 
-/** A whole file in place of the one before, or of none: written, synced, renamed, and the folder synced. */
+/**
+ * A whole file in place of the one before, or of none: written, synced, renamed, and the folder synced. `first` is another
+ * open file that must be on the disk before; synced right before, both mostly go with one commit of a file system.
+ */
 export function replaceFile(
   files: VaultFiles,
   folder: string,
   name: string,
   bytes: Uint8Array,
   suffix: string,
+  first?: number,
 ): void {
   const temporary = `${folder}/${name}.${suffix}`;
   try {
     withFile(files, temporary, 'wx', (handle) => {
       writeWhole(files, handle, bytes, 0);
+      if (first !== undefined) files.fsyncSync(first);
       files.fsyncSync(handle);
     });
     files.renameSync(temporary, `${folder}/${name}`);

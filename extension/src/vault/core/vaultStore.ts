@@ -271,9 +271,9 @@ export class VaultStore {
         writeWhole(files, handle, frame, at);
         at += frame.length;
       }
-      files.fsyncSync(handle);
+      const next = { ...this.#stored.header, head: this.#nextHead(head.log, position) };
+      this.#writeHeader(this.#keyring, next, handle);
     });
-    this.#writeHeader(this.#keyring, { ...this.#stored.header, head: this.#nextHead(head.log, position) });
     this.#position = position;
     for (const { content, rowsAt } of placed) this.#index.apply(asFrame(content), rowsAt);
   }
@@ -327,8 +327,9 @@ export class VaultStore {
     return { counter: counter + 1, savedAt: this.#place.now(), log, bytes, frames, digest };
   }
 
-  #writeHeader(keyring: Keyring, header: VaultHeader): StoredHeader {
-    this.#stored = writeHeader(this.#place, keyring, header);
+  /** `log` is on the disk before the header is in its place. */
+  #writeHeader(keyring: Keyring, header: VaultHeader, log?: number): StoredHeader {
+    this.#stored = writeHeader(this.#place, keyring, header, log);
     return this.#stored;
   }
 
@@ -366,11 +367,16 @@ export class VaultStore {
   }
 }
 
-/** Writes a header in place of the one before, or of none. */
-export function writeHeader(place: StorePlace, keyring: Keyring, header: VaultHeader): StoredHeader {
+/** Writes a header in place of the one before, or of none, after what it names: `log`, where that is not synced yet. */
+export function writeHeader(
+  place: StorePlace,
+  keyring: Keyring,
+  header: VaultHeader,
+  log?: number,
+): StoredHeader {
   const bytes = Buffer.from(keyring.sealHeader(header));
   const suffix = place.random.draw(12).toString('hex');
-  replaceFile(place.files, place.folder, headerName, bytes, suffix);
+  replaceFile(place.files, place.folder, headerName, bytes, suffix, log);
   return { header, digest: sha256(bytes).toString('hex') };
 }
 
