@@ -67,4 +67,9 @@ export const appInstallRequirements: readonly Requirement[] = [
     source,
   },
   { id: 'APPS-15', text: 'An app asks models without a key or an address of theirs.', source },
+  {
+    id: 'APPS-16',
+    text: 'Over ssh a repository comes from a host whose key is known, by a key of the agent that no server is shown, and nothing of it runs.',
+    source,
+  },
 ];

@@ -4,6 +4,7 @@ import { UserError } from '../../../../protocol/src/errors.ts';
 import { appLimits } from '../../../../protocol/src/limits.ts';
 import { badEntry, tooLarge } from '../tree/frozenTree.ts';
 import { EntryPaths } from '../tree/entryPaths.ts';
+import { runGroup } from './runGroup.ts';
 
 export interface RepositoryFile {
   readonly path: string;
@@ -20,7 +21,7 @@ export interface FetchRepositoryOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly onProgress: (text: string) => void;
   readonly signal: AbortSignal;
-  /** Seconds of silence until it is given up. */
+  /** Milliseconds of silence until it is given up. */
   readonly silentMs?: number;
 }
 
@@ -39,17 +40,27 @@ export async function fetchRepository(
   const git = openGit(options, () => wanted.ids);
   await git.raw(['init', '--quiet', '--bare', '--template=', '.']);
   onProgress('Fetching the repository');
-  await git.raw([
-    'fetch',
-    '--quiet',
-    '--depth=1',
-    '--no-tags',
-    '--no-recurse-submodules',
-    '--no-auto-maintenance',
-    '--end-of-options',
-    url,
-    `+${ref ?? 'HEAD'}:${fetched}`,
-  ]);
+  await runGroup(
+    'git',
+    [
+      ...settings.flatMap((each) => ['-c', each]),
+      'fetch',
+      '--progress',
+      '--depth=1',
+      '--no-tags',
+      '--no-recurse-submodules',
+      '--no-auto-maintenance',
+      '--end-of-options',
+      url,
+      `+${ref ?? 'HEAD'}:${fetched}`,
+    ],
+    {
+      cwd: `${folder}/repository`,
+      env: environmentOf(options),
+      signal: options.signal,
+      silentMs: options.silentMs ?? longestSilenceMs,
+    },
+  );
   const commit = (await git.raw(['rev-parse', '--verify', '--end-of-options', `${fetched}^{commit}`])).trim();
   if (!/^[0-9a-f]{40,64}$/.test(commit)) throw new Error('git named no commit');
   const listing = await git.raw(['ls-tree', '-r', '-z', '--long', '--full-tree', commit]);
@@ -67,30 +78,36 @@ export async function fetchRepository(
 
 const fetched = 'refs/sallyport/fetched';
 
-function openGit(
-  { folder, environment, signal, silentMs = 60_000 }: FetchRepositoryOptions,
-  wanted: () => readonly string[],
-): SimpleGit {
-  const repository = `${folder}/repository`;
+const longestSilenceMs = 60_000;
+
+const settings: readonly string[] = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.symlinks=false',
+  'core.protectHFS=true',
+  'core.protectNTFS=true',
+  'credential.helper=',
+  'fetch.fsckObjects=true',
+  'fetch.writeCommitGraph=false',
+  'gc.auto=0',
+  // Another address is a person's to choose. It also keeps alternates of the dumb protocol out (git-config(1)).
+  'http.followRedirects=false',
+  'submodule.recurse=false',
+  'transfer.fsckObjects=true',
+];
+
+function environmentOf({ environment, folder }: FetchRepositoryOptions): Record<string, string> {
+  return { ...environment, ...fixedEnvironment, HOME: `${folder}/home`, XDG_CONFIG_HOME: `${folder}/home` };
+}
+
+/** Git for what stays in the folder. */
+function openGit(options: FetchRepositoryOptions, wanted: () => readonly string[]): SimpleGit {
+  const { folder, environment, signal, silentMs = longestSilenceMs } = options;
   return simpleGit({
-    baseDir: repository,
+    baseDir: `${folder}/repository`,
     abort: signal,
     timeout: { block: silentMs },
-    config: [
-      'core.hooksPath=/dev/null',
-      'core.fsmonitor=false',
-      'core.symlinks=false',
-      'core.protectHFS=true',
-      'core.protectNTFS=true',
-      'credential.helper=',
-      'fetch.fsckObjects=true',
-      'fetch.writeCommitGraph=false',
-      'gc.auto=0',
-      // Another address is a person's to choose. It also keeps alternates of the dumb protocol out (git-config(1)).
-      'http.followRedirects=false',
-      'submodule.recurse=false',
-      'transfer.fsckObjects=true',
-    ],
+    config: [...settings],
     unsafe: {
       allowUnsafeHooksPath: true,
       allowUnsafeFsMonitor: true,
@@ -101,7 +118,7 @@ function openGit(
     },
     allowEnvironment: Object.keys(environment).concat(Object.keys(fixedEnvironment)),
     input: (commands) => (commands.includes('cat-file') ? `${wanted().join('\n')}\n` : undefined),
-  }).env({ ...environment, ...fixedEnvironment, HOME: `${folder}/home`, XDG_CONFIG_HOME: `${folder}/home` });
+  }).env(environmentOf(options));
 }
 
 /** No configuration but ours, and nobody is asked for anything. */
@@ -111,9 +128,30 @@ const fixedEnvironment: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: '0',
   GIT_LFS_SKIP_SMUDGE: '1',
   LC_ALL: 'C',
-  GIT_SSH_COMMAND:
-    'ssh -oBatchMode=yes -oStrictHostKeyChecking=yes -oForwardAgent=no -oClearAllForwardings=yes -oPermitLocalCommand=no',
+  GIT_SSH_COMMAND: sshCommand(),
 };
+
+/**
+ * OpenSSH as the person has set it up, less what would open something: no question, no key that is not known and none
+ * that the server adds, nothing forwarded, nothing run here, no connection that outlives this one (ssh_config(5)).
+ */
+function sshCommand(): string {
+  const settings = {
+    BatchMode: 'yes',
+    StrictHostKeyChecking: 'yes',
+    UpdateHostKeys: 'no',
+    ForwardAgent: 'no',
+    ForwardX11: 'no',
+    ClearAllForwardings: 'yes',
+    Tunnel: 'no',
+    PermitLocalCommand: 'no',
+    ControlMaster: 'no',
+    RequestTTY: 'no',
+    ConnectTimeout: '30',
+    ServerAliveInterval: '15',
+  };
+  return ['ssh', ...Object.entries(settings).map(([name, value]) => `-o${name}=${value}`)].join(' ');
+}
 
 interface ListedFile {
   readonly path: string;
