@@ -5,6 +5,7 @@ import * as z from 'zod/mini';
 import { cardFile, projectFile } from '../../../language-server/src/project/findCards.ts';
 import { manifestLanguage } from '../../../protocol/src/manifestLanguage.ts';
 import { commandIds, contextKeys, viewIds } from '../../../extension/src/commandIds.ts';
+import { workbenchType } from '../../../extension/src/panels/workbenchView.ts';
 import { settingSchemas } from '../../../extension/src/settings.ts';
 import { appViewTypes } from '../../../extension/src/appHost/appSlots.ts';
 
@@ -102,6 +103,7 @@ describe('the manifest and the code', () => {
       ...commandIds,
       ...contextKeys,
       ...Object.values(viewIds),
+      workbenchType,
       'sallyport.json',
     ]);
     for (const name of others) assert.ok(known.has(name), `${name} is neither command, view nor context key`);

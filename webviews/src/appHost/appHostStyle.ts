@@ -52,7 +52,7 @@ export const appHostStyle = `
     padding: 2px 8px;
     color: var(--vscode-foreground);
     background: transparent;
-    border: 1px solid transparent;
+    border: 1px solid var(--vscode-contrastBorder, transparent);
     border-radius: 4px;
     font: inherit;
     cursor: pointer;
