@@ -338,7 +338,7 @@ describe('apps', () => {
       await window.screenshot('apps-board');
     });
 
-    it('[NEWAPP-05] [MAN-15] begin with New App, which opens, can be undone, and leads to its review', async () => {
+    it('[NEWAPP-05] [MAN-18] begin with New App, which opens, can be undone, and leads to its review', async () => {
       const { window, folder: project } = used();
       const own = join(project, 'apps', 'greeter');
       const begin = async (): Promise<void> => {

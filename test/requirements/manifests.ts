@@ -73,7 +73,7 @@ export const manifestsRequirements: readonly Requirement[] = [
     source: 'docs/formats.md',
   },
   {
-    id: 'MAN-15',
+    id: 'MAN-18',
     text: 'What would keep an app from being installed is named while its manifests are written, and mended where that is plain.',
     source: 'docs/app-authors.md',
   },

@@ -11,7 +11,7 @@ const states = {
   failed: '✗ Failed',
   cancelled: '⊘ Cancelled',
   skipped: '⤼ Skipped',
-  blocked: '⊘ Blocked: needs a permission',
+  blocked: '⚠ Blocked: needs a permission',
   unknown: '? Unknown',
 };
 

@@ -93,7 +93,7 @@ describe('manifests of apps', () => {
     ['a comment, which the editor says itself', `// x\n${JSON.stringify(app)}`, []],
   ];
   for (const [what, value, expected] of appTable)
-    it(`[MAN-15] says what is wrong with app.json: ${what}`, () => {
+    it(`[MAN-18] says what is wrong with app.json: ${what}`, () => {
       assert.deepEqual(codes(appPath(), value), expected);
     });
 
@@ -128,11 +128,11 @@ describe('manifests of apps', () => {
     ['a schema that is too deep', input(deep(20)), ['does-not-fit']],
   ];
   for (const [what, value, expected] of pluginTable)
-    it(`[MAN-15] says what is wrong with plugin.json: ${what}`, () => {
+    it(`[MAN-18] says what is wrong with plugin.json: ${what}`, () => {
       assert.deepEqual(codes(pluginPath(), value), expected);
     });
 
-  it('[MAN-15] says that a plugin is no part of its app', () => {
+  it('[MAN-18] says that a plugin is no part of its app', () => {
     write(appPath(), { ...app, plugins: [] });
     const { problems } = looseProblems(pluginPath(), JSON.stringify(plugin));
     assert.deepEqual(
@@ -141,7 +141,7 @@ describe('manifests of apps', () => {
     );
   });
 
-  it('[MAN-15] mends what is plain', () => {
+  it('[MAN-18] mends what is plain', () => {
     assert.deepEqual(fixed(appPath(), { ...app, appVersion: 'v1.2' }), { ...app, appVersion: '1.2.0' });
     assert.deepEqual(fixed(appPath(), { ...app, entry: 'indx.html' }), app);
     assert.deepEqual(fixed(appPath(), { ...app, plugins: ['serach'] }), app);
@@ -150,7 +150,7 @@ describe('manifests of apps', () => {
     assert.deepEqual(fixed(pluginPath(), named('find-it')), named('findIt'));
   });
 
-  it('[MAN-15] refuses nothing that can be installed, and says of all that can’t be', () => {
+  it('[MAN-18] refuses nothing that can be installed, and says of all that can’t be', () => {
     const judged = (value: object) => {
       const files: Record<string, string> = {
         'app.json': JSON.stringify(app),
@@ -297,7 +297,7 @@ describe('manifests of apps', () => {
     }
   });
 
-  it('[MAN-15] finds nothing wrong with the samples and the template', async () => {
+  it('[MAN-18] finds nothing wrong with the samples and the template', async () => {
     await readTemplate();
     await newApp('fresh', join(temporary(), 'fresh'));
     for (const path of [
