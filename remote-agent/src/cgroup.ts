@@ -5,8 +5,10 @@ import type { JobLimits } from '../../protocol/src/runner.ts';
 
 /** Limits kept by the kernel for all processes of one job together. */
 export interface JobGroup {
-  /** Puts a process and all that it will start under the limits. */
+  /** Puts a process and all that it will start into the group. */
   add(pid: number): void;
+  /** Sets the limits. Before that the group has none, so nothing of a job may run in it. */
+  limit(limits: JobLimits): void;
   /** Which limit the job ran into, if any. */
   excess(): 'memory' | 'processes' | undefined;
   /** Removes the group, now or with the next one. Call once no process is left in it. */
@@ -14,7 +16,7 @@ export interface JobGroup {
 }
 
 export interface CgroupRoot {
-  createGroup(name: string, limits: JobLimits): JobGroup;
+  createGroup(name: string): JobGroup;
 }
 
 const controllers = ['memory', 'pids'];
@@ -37,9 +39,9 @@ export function openCgroup(mount: string, membership: string, pid: number): Cgro
     writeFileSync(join(own, 'cgroup.subtree_control'), controllers.map((name) => `+${name}`).join(' '));
     const left = new Set<string>();
     return {
-      createGroup(name, limits) {
+      createGroup(name) {
         for (const path of left) removeGroup(path, left);
-        return createGroup(join(own, `sallyport-${pid}-${name}`), limits, left);
+        return createGroup(join(own, `sallyport-${pid}-${name}`), left);
       },
     };
   } catch {
@@ -48,21 +50,23 @@ export function openCgroup(mount: string, membership: string, pid: number): Cgro
   }
 }
 
-function createGroup(path: string, limits: JobLimits, left: Set<string>): JobGroup {
+function createGroup(path: string, left: Set<string>): JobGroup {
   mkdirSync(path);
   const set = (file: string, value: string) => writeFileSync(join(path, file), value);
   try {
-    set('memory.max', String(groupMemoryBytes(limits)));
     if (existsSync(join(path, 'memory.swap.max'))) set('memory.swap.max', '0');
     // One out of memory ends all of the job, so that no half of it goes on.
     set('memory.oom.group', '1');
-    set('pids.max', String(limits.processes + 2));
   } catch (error) {
     rmdirSync(path);
     throw error;
   }
   return {
     add: (pid) => set('cgroup.procs', String(pid)),
+    limit: (limits) => {
+      set('memory.max', String(groupMemoryBytes(limits)));
+      set('pids.max', String(limits.processes + 2));
+    },
     excess: () => {
       if (counter(path, 'memory.events', 'oom_kill') > 0) return 'memory';
       return counter(path, 'pids.events', 'max') > 0 ? 'processes' : undefined;

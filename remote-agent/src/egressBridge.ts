@@ -17,7 +17,7 @@ import { UserError } from '../../protocol/src/errors.ts';
  * its end, with `bridgeEnvironment`; starts the card without that descriptor and with `proxyEnvironment`; and gives
  * the server from `awaitListener` to `EgressProxy.listen`.
  */
-export const egressBridge = { port: 3128, channelDescriptor: 5 } as const;
+export const egressBridge = { port: 3128, channelDescriptor: 6 } as const;
 
 /** What a card's own libraries need to find the proxy. Everything goes through it, loopback included. */
 export const proxyEnvironment: Readonly<Record<string, string>> = {

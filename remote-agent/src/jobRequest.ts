@@ -43,23 +43,18 @@ function masksOf(projectRoot: string | undefined, hidden: readonly HiddenPath[])
   });
 }
 
-/** What a card gets that asks for nothing and keeps the default size of outputs. */
-export const standbyRequest: SandboxRequest = {
-  network: 'none',
-  limits: { outputMB: defaultCardLimits.outputMB },
-  mounts: [],
-  environment: {},
-  user: undefined,
-};
+/** What a card gets that asks for nothing. */
+export function standbyRequest(outputMB: number = defaultCardLimits.outputMB): SandboxRequest {
+  return { network: 'none', limits: { outputMB }, mounts: [], environment: {}, user: undefined };
+}
 
-/** True where a sandbox that was made beforehand is exactly what is asked for. */
+/** True where a sandbox that was made beforehand for this size of outputs is exactly what is asked for. */
 export function isStandby(request: SandboxRequest): boolean {
   return (
     request.network === 'none' &&
     request.mounts.length === 0 &&
     request.files === undefined &&
     request.user === undefined &&
-    Object.keys(request.environment).length === 0 &&
-    request.limits.outputMB === standbyRequest.limits.outputMB
+    Object.keys(request.environment).length === 0
   );
 }

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { UserError, errorMessage } from '../../protocol/src/errors.ts';
 import type { JobOutcome, JobResult, JobSpec } from '../../protocol/src/runner.ts';
 import type { Scrubber } from '../../protocol/src/scrub/scrubber.ts';
-import type { CgroupRoot, JobGroup } from './cgroup.ts';
+import type { JobGroup } from './cgroup.ts';
 import { collectOutputs, openOutputs, type CollectedOutputs, type OutputsHandle } from './collect.ts';
 import type { BlobStore } from './files/blobStore.ts';
 import { folderSize } from './folderSize.ts';
@@ -13,7 +13,6 @@ import type { ProgramEnd } from './isolation/sandbox.ts';
 import { JobLog, type Flow, type LogStream } from './jobLog.ts';
 import { decideOutcome, type Stop } from './jobOutcome.ts';
 import { isOutputInMemory, logBytes, outputBytes, processLimits } from './limits.ts';
-import { usageBelow } from './processes.ts';
 import { programOf, type ProgramPlace } from './program.ts';
 import { createProgressReader } from './progress.ts';
 import { stageJob } from './stage.ts';
@@ -32,6 +31,8 @@ export interface JobEvents {
 /** A sandbox for one job and its way out, if it has one. */
 export interface OpenedPlace {
   readonly prepared: PreparedSandbox;
+  /** Holds every process of the sandbox, where the kernel keeps limits. */
+  readonly group: JobGroup | undefined;
   /** What the card's environment holds because of its network. */
   readonly environment: Readonly<Record<string, string>>;
   /** Settles when nothing of the job is left running, and every egress record was told. Safe to call twice. */
@@ -46,7 +47,6 @@ export interface JobServices {
   readonly programs: Omit<ProgramPlace, 'cardFolder'>;
   readonly kernelRelease: string;
   readonly watchdog: Watchdog;
-  readonly cgroup: CgroupRoot | undefined;
   readonly flow: Flow;
   /** Milliseconds of a clock that only goes forward. */
   readonly now: () => number;
@@ -155,8 +155,7 @@ class JobRun {
         this.#events.progress(fraction, scrubber.text(text)),
       ),
     ];
-    const group = this.#services.cgroup?.createGroup(this.#job.jobId, this.#job.limits);
-    if (group) for (const pid of usageBelow(sandbox.first.pid).pids) group.add(pid);
+    place.group?.limit(this.#job.limits);
     const startedAt = this.#services.now();
     sandbox.start(script);
     this.#events.started();
@@ -164,7 +163,7 @@ class JobRun {
     this.times.runMs = this.#services.now() - startedAt;
     await place.end();
     await Promise.all(streams);
-    const excess = this.#excessAfter(group, handle);
+    const excess = this.#excessAfter(place.group, handle);
     if (end.kind === 'lost' && !stop && !excess) return lostOutcome(end);
     return decideOutcome({ stop, end, excess });
   }
@@ -204,7 +203,6 @@ class JobRun {
 
   #excessAfter(group: JobGroup | undefined, handle: OutputsHandle): Excess | undefined {
     const limit = group?.excess();
-    group?.remove();
     if (limit) return { limit, detail: 'the kernel refused it more' };
     const { limits } = this.#job;
     const path = `/proc/self/fd/${handle.folder.descriptor}`;

@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
+import { defaultCardLimits } from '../../protocol/src/limits.ts';
 import { UserError } from '../../protocol/src/errors.ts';
 import type { EgressRecord, JobSpec } from '../../protocol/src/runner.ts';
+import type { CgroupRoot, JobGroup } from './cgroup.ts';
 import { createEgressProxy, type EgressProxy } from './egress.ts';
 import { awaitListener, bridgeCommand, bridgeEnvironment, proxyEnvironment } from './egressBridge.ts';
 import type { FileOwner } from './files/materialize.ts';
@@ -9,6 +11,7 @@ import type { Isolation } from './isolation/isolation.ts';
 import { StandbyPool } from './isolation/standby.ts';
 import { isStandby, sandboxRequest, standbyRequest } from './jobRequest.ts';
 import type { OpenedPlace } from './jobs.ts';
+import { usageBelow } from './processes.ts';
 import { removeFolder, type RunnerFolder } from './runnerFolder.ts';
 import { authorityEnvironment, authorityFiles } from './vault/authorityFiles.ts';
 import { createJobAuthority, type JobAuthority } from './vault/jobAuthority.ts';
@@ -18,6 +21,8 @@ import { systemTrust } from './vault/trust.ts';
 export interface PlacesOptions {
   readonly isolation: Isolation;
   readonly folder: RunnerFolder;
+  /** Undefined where the kernel keeps no limits for groups of processes. */
+  readonly cgroup: CgroupRoot | undefined;
   readonly standbyCount: number;
   /** Folders that no grant can reach. */
   readonly privateFolders: readonly string[];
@@ -33,21 +38,35 @@ export interface PlacesOptions {
 /** A clock inside may differ, and a job may wait before it starts. */
 const daySeconds = 86_400;
 
+/** A sandbox with the group that all of it is in. */
+type Held = Pick<OpenedPlace, 'prepared' | 'group'>;
+
+/**
+ * Work that nobody waits for begins so many milliseconds after a job: on a machine with one processor, what makes the next
+ * sandbox and what tells the end of the job would meet.
+ */
+const restMs = 10;
+
 /** Gives each job a sandbox: one that stands ready where the job asks for nothing, else one of its own. */
 export class Places {
   readonly #options: PlacesOptions;
-  readonly #standby: StandbyPool;
+  readonly #standby: StandbyPool<Held>;
   readonly #open = new Set<PreparedSandbox>();
+  /** Sandboxes that have ended and whose folders are still there. */
+  readonly #left = new Set<Held>();
+  #timer: NodeJS.Timeout | undefined;
   #authorities = 0;
+  #groups = 0;
 
   constructor(options: PlacesOptions) {
     this.#options = options;
     this.#standby = new StandbyPool({
       count: options.standbyCount,
-      open: () => options.isolation.open(standbyRequest, options.folder.nextJobFolder()),
-      discard: async (prepared) => {
-        await prepared.sandbox.end();
-        this.#remove(prepared);
+      outputMB: defaultCardLimits.outputMB,
+      open: (outputMB) => this.#hold({ ...standbyRequest(outputMB), standsBy: true }),
+      discard: async (held) => {
+        await held.prepared.sandbox.end();
+        this.#remove(held);
       },
       onError: (error) => options.onProblem('prepare a sandbox', error),
     });
@@ -62,7 +81,7 @@ export class Places {
   async open(job: JobSpec, values: JobValues = noValues): Promise<OpenedPlace> {
     const request = sandboxRequest(job, this.#options.privateFolders, this.#options.folderUser);
     if (isStandby(request)) {
-      const ready = this.#standby.take();
+      const ready = this.#standby.take(job.limits.outputMB);
       if (ready) return this.#place(ready);
     }
     if (job.access.network.kind === 'hosts')
@@ -85,6 +104,7 @@ export class Places {
   async dispose(): Promise<void> {
     await this.#standby.dispose();
     await Promise.all([...this.#open].map((prepared) => prepared.sandbox.end()));
+    this.#tidy();
   }
 
   async #openWithEgress(
@@ -115,7 +135,7 @@ export class Places {
         listener.catch(() => undefined);
       },
     };
-    const prepared = await this.#start({ ...request, bridge, ...(shown && { files: shown.files }) })
+    const held = await this.#start({ ...request, bridge, ...(shown && { files: shown.files }) })
       .catch((error: unknown) => {
         listener?.then((server) => server.close()).catch(() => undefined);
         throw error;
@@ -123,7 +143,7 @@ export class Places {
       // The sandbox has them open.
       .finally(() => shown?.files.forEach(({ path }) => rmSync(path, { force: true })));
     const environment = { ...proxyEnvironment, ...(shown && authorityEnvironment) };
-    const place = this.#place(prepared, environment, proxy);
+    const place = this.#place(held, environment, proxy);
     try {
       if (listener) await proxy.listen(await listener);
       return place;
@@ -150,9 +170,25 @@ export class Places {
     return { authority, files };
   }
 
-  async #start(request: SandboxRequest): Promise<PreparedSandbox> {
+  /** Opens a sandbox and puts it into a group of its own while nothing of a card is in it. */
+  async #hold(request: SandboxRequest): Promise<Held> {
+    const { isolation, folder, cgroup } = this.#options;
+    const prepared = await isolation.open(request, folder.nextJobFolder());
+    let group: JobGroup | undefined;
     try {
-      return await this.#options.isolation.open(request, this.#options.folder.nextJobFolder());
+      group = cgroup?.createGroup(String((this.#groups += 1)));
+      if (group) for (const pid of usageBelow(prepared.sandbox.first.pid).pids) group.add(pid);
+      return { prepared, group };
+    } catch (error) {
+      await prepared.sandbox.end();
+      this.#remove({ prepared, group });
+      throw error;
+    }
+  }
+
+  async #start(request: SandboxRequest): Promise<Held> {
+    try {
+      return await this.#hold(request);
     } catch (error) {
       if (error instanceof UserError) throw error;
       const detail = error instanceof Error ? error.message : String(error);
@@ -166,26 +202,37 @@ export class Places {
     }
   }
 
-  #place(
-    prepared: PreparedSandbox,
-    environment: Readonly<Record<string, string>> = {},
-    proxy?: EgressProxy,
-  ): OpenedPlace {
+  #place(held: Held, environment: Readonly<Record<string, string>> = {}, proxy?: EgressProxy): OpenedPlace {
+    const { prepared } = held;
     this.#open.add(prepared);
     return {
-      prepared,
+      ...held,
       environment,
       end: async () => {
         await prepared.sandbox.end();
         await proxy?.close();
         this.#open.delete(prepared);
       },
-      release: () => void setImmediate(() => this.#remove(prepared)),
+      release: () => {
+        this.#left.add(held);
+        this.#timer ??= setTimeout(() => {
+          this.#tidy();
+          void this.fill();
+        }, restMs);
+      },
     };
   }
 
-  #remove(prepared: PreparedSandbox): void {
+  #tidy(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const held of this.#left) this.#remove(held);
+    this.#left.clear();
+  }
+
+  #remove({ prepared, group }: Held): void {
     try {
+      group?.remove();
       removeFolder(prepared.staged.folder);
     } catch (error) {
       this.#options.onProblem('remove the folder of a job', error);

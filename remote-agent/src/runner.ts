@@ -163,6 +163,7 @@ export class Runner {
       new Places({
         isolation,
         folder,
+        cgroup: this.#cgroup,
         standbyCount: Math.min(hello.maxJobs, availableParallelism()) + 1,
         privateFolders: [hello.blobs, hello.scratch, folder.path],
         folderUser: this.#options.folderUser,
@@ -213,8 +214,6 @@ export class Runner {
       return await runJob(services, job, told, signal, now() - askedAt);
     } finally {
       leave();
-      // After the answer was written, so that no job pays for the next one's sandbox.
-      setImmediate(() => void session.found.places?.fill());
     }
   }
 
@@ -230,7 +229,6 @@ export class Runner {
       },
       kernelRelease: environment.kernelRelease,
       watchdog: this.#watchdog,
-      cgroup: this.#cgroup,
       flow,
       now,
       values: ({ jobId, vault = [], awaitsVault }) => {

@@ -53,6 +53,7 @@ export class StdioTransport implements Transport, Flow {
     });
     this.#input.once('end', () => this.#end('the engine closed the connection'));
     this.#input.once('error', (error) => this.#end(error.message));
+    this.#input.once('close', () => this.#end('the connection was closed'));
     this.#output.once('error', (error) => this.#end(error.message));
   }
 

@@ -34,7 +34,7 @@ export async function runBare(
     const place = change(createPlace({ environment, folder, helpers: {} }));
     const { sandbox } = await openBubblewrap(
       place,
-      { ...standbyRequest, ...request },
+      { ...standbyRequest(), ...request },
       folder.nextJobFolder(),
     );
     let [output, errors] = ['', ''];

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { errorMessage } from '../../../protocol/src/errors.ts';
@@ -21,7 +20,8 @@ import {
 } from '../../../protocol/src/vmGuest.ts';
 import { toArchitecture } from '../isolation/place.ts';
 import type { RunnerOptions } from '../runner.ts';
-import { connectRunner } from '../served/connect.ts';
+import { createDeferred } from '../deferred.ts';
+import { passingDisk } from '../served/journalFile.ts';
 import { serve } from '../served/serve.ts';
 import { openPortFile, Port } from './portStream.ts';
 import { createSeeder, seederSource, type Seeder } from './seeder.ts';
@@ -34,8 +34,6 @@ export const guestHome = '/var/lib/sallyport';
 const idleMs = 2 * 60 * 1000;
 /** A clock that is further off is set: the computer slept, or the VM was stored. */
 const clockSlackMs = 500;
-/** The runner listens well before. */
-const waitMs = 30_000;
 const python = '/usr/bin/python3';
 
 /**
@@ -66,32 +64,24 @@ export async function runGuest(
       architecture: toArchitecture(options.environment.architecture),
       report,
     });
+    const serving = createDeferred<(stream: Duplex) => void>();
     const served = serve(
       {
         home: guestHome,
         runner: { ...options, folderUser: guestShares.user },
         uid: options.environment.uid,
         idleMs,
+        disk: passingDisk,
+        onServing: (serveStream) => serving.resolve(serveStream),
         instance: () => instance,
         isShared: isGuestShare,
         offerTerminal: (clientKey) => terminal.offer(clientKey),
       },
       new AbortController().signal,
     );
-    const join = async (stream: Duplex): Promise<void> => {
-      const { uid } = options.environment;
-      const socket = await connectRunner({ home: guestHome, uid, startServer: () => undefined, waitMs });
-      await pipeline(stream, socket, stream);
-    };
     const use = (kind: GuestPort) => (stream: Duplex) => {
-      if (kind === 'terminal') {
-        void terminal.serve(stream);
-        return;
-      }
-      join(stream).catch((error: unknown) => {
-        report(errorMessage(error));
-        stream.destroy();
-      });
+      if (kind === 'terminal') void terminal.serve(stream);
+      else void serving.promise.then((serveStream) => serveStream(stream));
     };
     const kinds = Object.keys(guestPorts) as GuestPort[];
     const ports = hasVsock()

@@ -142,8 +142,8 @@ export class Port {
     this.#opening = '';
     const stream = this.#stream;
     this.#stream = undefined;
+    // What was received before is still read.
     stream?.push(null);
-    stream?.destroy();
   }
 }
 

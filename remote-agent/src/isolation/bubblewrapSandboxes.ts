@@ -36,6 +36,8 @@ export interface SandboxRequest {
   readonly environment: Readonly<Record<string, string>>;
   /** What runs inside first, with a channel to this process. */
   readonly bridge?: Bridge;
+  /** True where nobody waits for the sandbox yet: then its shell rehearses a start. */
+  readonly standsBy?: boolean;
   /** Whom a root runner starts the card as; undefined for a user that nothing else belongs to. */
   readonly user: FileOwner | undefined;
 }
@@ -74,8 +76,8 @@ export interface PreparedSandbox {
 }
 
 /** Where bubblewrap reports in JSON, and the first descriptor that is free for what it is given to mount. */
-const statusDescriptor = 6;
-const firstFreeDescriptor = 7;
+const statusDescriptor = 7;
+const firstFreeDescriptor = 8;
 
 let turn = 0;
 
@@ -107,6 +109,7 @@ export async function openBubblewrap(
       keeper: keepNamespace(child, pipeOf(child, statusDescriptor)),
       outputsPath: ({ pid }) => (inMemory ? `/proc/${pid}/root/out` : staged.outputsFolder),
       preparation: request.bridge,
+      standsBy: request.standsBy,
     });
     return { sandbox, staged, owner, cardFolder: '/card', environment: {} };
   } catch (error) {
@@ -163,9 +166,10 @@ function spawnBubblewrap(
       statusDescriptor,
       command: ['/bin/sh', '-s'],
     });
-    const pipes = Array.from({ length: firstFreeDescriptor }, (_, descriptor) =>
-      descriptor !== initDescriptors.channel ? 'pipe' : request.bridge ? 'ipc' : 'ignore',
-    );
+    const pipes = Array.from({ length: firstFreeDescriptor }, (_, descriptor) => {
+      if (descriptor === initDescriptors.unused) return 'ignore';
+      return descriptor !== initDescriptors.channel ? 'pipe' : request.bridge ? 'ipc' : 'ignore';
+    });
     const options = { stdio: [...pipes, ...opened], env: {}, cwd: '/', ...owner };
     return { child: spawn(place.program, words, options), granted };
   } finally {

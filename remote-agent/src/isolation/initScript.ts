@@ -25,15 +25,33 @@ export interface Preparation {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The shell inside waits for its next line on descriptor 0 and tells how things went on descriptor 2. */
+/**
+ * The shell inside waits for its next line on descriptor 0 and tells how things went on descriptor 2. What a program writes
+ * goes to higher ones: bubblewrap's outer process keeps its first three as long as it lives, and a log ends with the card.
+ */
 export const initDescriptors = {
   script: 0,
-  output: 1,
+  unused: 1,
   report: 2,
   progress: 3,
   errors: 4,
-  channel: 5,
+  output: 5,
+  channel: 6,
 } as const;
+
+/**
+ * What a shell is asked that stands by: to go once, in a process of its own, through everything that a start takes, with a
+ * program that does nothing. The card then meets a shell whose code is there, which a translator of instructions (QEMU
+ * without KVM) would else have to translate while the card waits.
+ */
+export function rehearsal(): string {
+  const script = initScript({
+    argv: ['/bin/sh', '-c', ':'],
+    environment: { SALLYPORT_PARAMS: '{}' },
+    limits: { processes: 64, dataBytes: 2 ** 30, fileBytes: undefined, openFiles: 1024 },
+  });
+  return `(${script}) 2>/dev/null\n`;
+}
 
 /**
  * The first thing that the shell is asked: it answers once the whole sandbox stands. The preparation alone gets the
@@ -45,7 +63,7 @@ export function readyScript(preparation?: Preparation): string {
     ([name, value]) => `${name}=${shellQuote(value)}`,
   );
   const words = [...environment, ...preparation.argv.map(shellQuote)].join(' ');
-  return `${words} </dev/null >/dev/null 3>&- 4>&- || exit 125\nexec 5>&-\necho ready >&2\n`;
+  return `${words} </dev/null >/dev/null 3>&- 4>&- 5>&- || exit 125\nexec 6>&-\necho ready >&2\n`;
 }
 
 /**
@@ -81,7 +99,7 @@ export function initScript(command: InitCommand): string {
     `${bounds.join(' && ')} || exit 125`,
     ...environment,
     // In a subshell, so that the shell's own words about a signal stay on its descriptor 2.
-    `(exec ${command.argv.map(shellQuote).join(' ')} </dev/null 2>&4 4>&- 5>&-${redirections})`,
+    `(exec ${command.argv.map(shellQuote).join(' ')} </dev/null >&5 2>&4 4>&- 5>&- 6>&-${redirections})`,
     ...texts.flatMap(({ value, end }) => [value, end]),
     'echo "exit $?" >&2',
     '',

@@ -9,7 +9,10 @@ export interface Keeper {
   readonly first: Promise<ProcessId>;
   /** False once the first process is gone, and with it everything that its number stands for. */
   stands(): boolean;
-  /** Sends SIGKILL to everything inside and settles when nothing is left. Safe to call at any time, any number of times. */
+  /**
+   * Sends SIGKILL to everything inside and settles when nothing of that is left; what started the sandbox may be about to
+   * end. Safe to call at any time, any number of times.
+   */
   end(): Promise<void>;
 }
 
@@ -33,10 +36,11 @@ export function keepNamespace(child: ChildProcess, status: Readable): Keeper {
     first: found.promise,
     stands: () => first !== undefined && isAlive(first),
     async end() {
-      if (first && isAlive(first)) sendKill(first.pid);
-      else child.kill('SIGKILL');
-      await exited;
-      // bubblewrap may be gone before what it started is; the signal of its death is on its way to that.
+      if (!first) {
+        child.kill('SIGKILL');
+        await exited;
+      }
+      // The death of the first process is all that counts: bubblewrap hears of it and ends by itself.
       for (let waitMs = 1; first && isAlive(first); waitMs = Math.min(50, waitMs * 2)) {
         sendKill(first.pid);
         await new Promise((resolve) => setTimeout(resolve, waitMs));

@@ -71,7 +71,7 @@ async function startProbe({
 }: ProbeOptions): Promise<{ check: IsolationCheck; prepared?: PreparedSandbox }> {
   const check = { id: 'start', title: 'A sandbox with every namespace of its own starts' };
   try {
-    const prepared = await openBubblewrap(place, standbyRequest, folder);
+    const prepared = await openBubblewrap(place, standbyRequest(), folder);
     return { check: { ...check, ok: true, detail: 'it stands' }, prepared };
   } catch (error) {
     const detail = errorMessage(error);

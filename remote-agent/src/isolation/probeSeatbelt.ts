@@ -34,7 +34,7 @@ export async function probeSeatbelt(options: {
     for (const [path, text] of Object.entries(helpers)) folder.write(`helpers/${path}`, text);
     const helpersFolder = realpathSync(folder.path) + '/helpers';
     const path = folder.nextJobFolder();
-    const { sandbox, environment } = await openSeatbelt(helpersFolder, standbyRequest, path);
+    const { sandbox, environment } = await openSeatbelt(helpersFolder, standbyRequest(), path);
     let text = '';
     sandbox.output.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
     const closed = new Promise((resolve) => sandbox.output.once('close', resolve));

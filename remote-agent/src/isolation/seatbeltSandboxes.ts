@@ -20,7 +20,7 @@ const systemFolders = [
   '/opt/homebrew',
   '/private/var/db/dyld',
 ];
-const descriptors = 5;
+const descriptors = 6;
 
 /**
  * Starts a sandbox of macOS around fresh folders under `folder`. There are no namespaces: paths are the real ones, and
@@ -63,6 +63,7 @@ export async function openSeatbelt(
     const sandbox = await openSandbox(child, {
       keeper: keepGroup(child),
       outputsPath: () => staged.outputsFolder,
+      standsBy: request.standsBy,
     });
     const environment = {
       HOME: home,

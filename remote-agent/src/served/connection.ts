@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { Channel } from '../../../protocol/src/channel.ts';
 import type { RequestHandlers } from '../../../protocol/src/contract.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
@@ -19,7 +19,7 @@ type Handlers = RequestHandlers<(typeof servedSide)['requests']>;
 
 /** Reads how a stream begins and serves it as that. Settles when it has ended; anything that is not ours is closed. */
 export async function serveConnection(
-  socket: Socket,
+  socket: Duplex,
   runner: ServedRunner,
   onProblem: (doing: string, error: unknown) => void,
   offerTerminal: OfferTerminal = noTerminal,
@@ -43,7 +43,7 @@ const openingMs = 30_000;
 const longestOpening = 64;
 
 async function serveControl(
-  socket: Socket,
+  socket: Duplex,
   runner: ServedRunner,
   onProblem: (doing: string, error: unknown) => void,
   offerTerminal: OfferTerminal,

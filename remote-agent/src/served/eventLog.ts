@@ -18,6 +18,8 @@ export class EventLog {
   readonly #descriptor: number;
   readonly #listeners = new Set<() => void>();
   #length = 0;
+  /** The event that was kept last, for those who have heard all others. */
+  #last: { readonly start: number; readonly event: JobEvent } | undefined;
   #isBroken = false;
   /** The number of the last kept event. */
   lastSeq = 0;
@@ -48,6 +50,7 @@ export class EventLog {
       this.#isBroken = true;
       return;
     }
+    this.#last = { start: this.#length, event };
     this.#length += line.length;
     this.lastSeq += 1;
     this.wake();
@@ -76,6 +79,13 @@ export class EventLog {
       if (at === this.#length) {
         if (isOver()) return;
         await this.#change(signal);
+        continue;
+      }
+      if (at === this.#last?.start && rest.length === 0) {
+        const [seq, { event }] = [this.lastSeq, this.#last];
+        at = this.#length;
+        if (seq > afterSeq) tell(seq, event);
+        if (flow.isCongested) await flow.whenClear();
         continue;
       }
       const chunk = Buffer.allocUnsafe(Math.min(readBytes, this.#length - at));

@@ -38,6 +38,16 @@ const realDisk: JournalDisk = {
 };
 
 /**
+ * For a disk that ends with its machine, as that of a VM: a record that is with the system outlives this process, and more
+ * there is none to outlive.
+ */
+export const passingDisk: JournalDisk = {
+  write: (descriptor, bytes, offset) =>
+    Promise.resolve(writeSync(descriptor, bytes, 0, bytes.length, offset)),
+  sync: () => Promise.resolve(),
+};
+
+/**
  * A file of records that are durable when `append` resolves. Each is a line: 16 hexadecimal digits of SHA-256 over the
  * JSON, a space, the JSON. What a crash left of a last record that was never acknowledged is cut off when the file is
  * opened; anything else that does not check is damage, and refused.

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import type { Duplex } from 'node:stream';
 import type { RunnerOptions } from '../runner.ts';
 import { serveConnection } from './connection.ts';
+import type { JournalDisk } from './journalFile.ts';
 import { openRunnerHome } from './runnerHome.ts';
 import { ServedRunner } from './servedRunner.ts';
 import { listenAlone } from './soleSocket.ts';
@@ -15,6 +17,10 @@ export interface ServeOptions {
   readonly parallel?: number | undefined;
   /** Milliseconds without a connection or a job after which it ends. */
   readonly idleMs: number;
+  /** What the journal is written to; absent: a disk that outlives a power cut. */
+  readonly disk?: JournalDisk;
+  /** Told once what serves a stream that comes another way than by the socket. */
+  readonly onServing?: (serveStream: (stream: Duplex) => void) => void;
   /** Names this start of the runner where it is known only later, as in a VM that was stored. */
   readonly instance?: () => string;
   /** True for the path of a folder that the engine has shared with this machine; absent: none is. */
@@ -41,18 +47,19 @@ export async function serve(options: ServeOptions, stop: AbortSignal): Promise<v
     const isIdle = connections.size === 0 && runner?.jobs.live === 0;
     if (isIdle) timer = setTimeout(end, options.idleMs);
   };
-  const server = await listenAlone(home.path, (socket) => {
+  const serveStream = (stream: Duplex) => {
     if (!runner) {
-      socket.destroy();
+      stream.destroy();
       return;
     }
-    const done = serveConnection(socket, runner, onProblem, options.offerTerminal).finally(() => {
+    const done = serveConnection(stream, runner, onProblem, options.offerTerminal).finally(() => {
       connections.delete(done);
       look();
     });
     connections.add(done);
     clearTimeout(timer);
-  });
+  };
+  const server = await listenAlone(home.path, serveStream);
   stop.addEventListener('abort', end, { once: true });
   try {
     // In the same turn as the socket began to listen, so that no connection finds it without.
@@ -60,12 +67,14 @@ export async function serve(options: ServeOptions, stop: AbortSignal): Promise<v
       home,
       runner: options.runner,
       parallel: options.parallel ?? availableParallelism(),
+      disk: options.disk,
       instance: options.instance ?? (() => own),
       isShared: options.isShared,
       wallClock: () => Date.now(),
       onIdle: look,
     });
     look();
+    options.onServing?.(serveStream);
     if (!stop.aborted) await ended;
   } finally {
     clearTimeout(timer);

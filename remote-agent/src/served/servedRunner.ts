@@ -13,6 +13,7 @@ import { createBlobStore, type BlobStore } from '../files/blobStore.ts';
 import { Runner, type RunnerOptions } from '../runner.ts';
 import { cleanBlobs } from './cleanBlobs.ts';
 import { Journal } from './journal.ts';
+import type { JournalDisk } from './journalFile.ts';
 import { Leases } from './leases.ts';
 import type { RunnerHome } from './runnerHome.ts';
 import { ServedJobs } from './servedJobs.ts';
@@ -23,6 +24,8 @@ export interface ServedRunnerOptions {
   readonly home: RunnerHome;
   readonly runner: Omit<RunnerOptions, 'events' | 'flow'>;
   readonly parallel: number;
+  /** What the journal is written to; absent: a disk that outlives a power cut. */
+  readonly disk?: JournalDisk | undefined;
   /** Names this start of the runner. Asked anew each time: a stored VM learns it when it is started again. */
   readonly instance: () => string;
   /** True for the path of a folder that the engine has shared with this machine; absent: none is. */
@@ -56,7 +59,7 @@ export class ServedRunner {
     this.#home = home;
     this.#wallClock = wallClock;
     this.#isShared = options.isShared ?? (() => false);
-    this.#journal = new Journal(home.journal);
+    this.#journal = new Journal(home.journal, options.disk);
     this.store = createBlobStore(home.blobs);
     const started = new Runner({
       ...runner,

@@ -23,8 +23,9 @@ describe('limits by cgroup', () => {
     assert.ok(root);
     assert.equal(read('cgroup.subtree_control'), '+memory +pids');
     assert.equal(read('sallyport-runner-77/cgroup.procs'), '77');
-    const group = root.createGroup('job', limits);
+    const group = root.createGroup('job');
     group.add(123);
+    group.limit(limits);
     assert.equal(read('sallyport-77-job/cgroup.procs'), '123');
     assert.equal(read('sallyport-77-job/pids.max'), '6');
     // Folders in memory count too, so the group's bound is above the card's memory by what they can hold.
@@ -50,7 +51,7 @@ describe('limits by cgroup', () => {
     ]) {
       rmSync(path.join(own(), 'sallyport-77-job', file));
     }
-    root.createGroup('next', limits);
+    root.createGroup('next');
     assert.ok(!existsSync(path.join(own(), 'sallyport-77-job')));
   });
 

@@ -6,6 +6,7 @@ import {
   initScript,
   parseReport,
   readyScript,
+  rehearsal,
   shellQuote,
   type Report,
 } from '../../../../remote-agent/src/isolation/initScript.ts';
@@ -41,13 +42,13 @@ describe('the script of a sandbox', () => {
             limits: unlimited,
             descriptors,
           });
-          const { stdout } = spawnSync(shell, ['-s'], {
+          const { output } = spawnSync(shell, ['-s'], {
             input,
             encoding: 'utf8',
-            stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+            stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
             argv0: 'sh',
           });
-          assert.equal(stdout, texts.map((each) => `${each}\n\0`).join(''));
+          assert.equal(output[5], texts.map((each) => `${each}\n\0`).join(''));
         }),
         { numRuns: 25 },
       );
@@ -70,9 +71,9 @@ describe('the script of a sandbox', () => {
     });
     const { output } = spawnSync('/bin/sh', ['-s'], {
       input: script,
-      stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
     });
-    const [, out, report, , errors] = output.map((each) => each?.toString() ?? '');
+    const [, , report, , errors, out] = output.map((each) => each?.toString() ?? '');
     assert.deepEqual([out, report, errors], ["it's\ntwo lines\n", 'exit 7\n', 'oops\n']);
   });
 
@@ -82,14 +83,14 @@ describe('the script of a sandbox', () => {
       const script = initScript({ argv, environment: {}, limits: { ...limits, ...more } });
       return spawnSync('/bin/sh', ['-s'], {
         input: script,
-        stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+        stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
         encoding: 'utf8',
       });
     };
     const words = 'ulimit -d; ulimit -f; ulimit -n; ulimit -c';
-    assert.equal(run(['/bin/sh', '-c', words], {}).stdout, '131072\n2048\n32\n0\n');
+    assert.equal(run(['/bin/sh', '-c', words], {}).output[5], '131072\n2048\n32\n0\n');
     const refused = run(['/bin/echo', 'ran'], { openFiles: 2 ** 40 });
-    assert.deepEqual([refused.stdout, refused.status], ['', 125]);
+    assert.deepEqual([refused.output[5], refused.status], ['', 125]);
   });
 
   it('opens the way for a preparation first and says so only after it', () => {
@@ -99,6 +100,19 @@ describe('the script of a sandbox', () => {
     const failed = run(readyScript({ ...bridge, environment: { X: '2' } }));
     assert.deepEqual([failed.stderr, failed.status], ['', 125]);
   });
+
+  for (const shell of ['/bin/dash', '/bin/bash'].filter((each) => existsSync(each))) {
+    it(`rehearses a start with ${shell} without a word, a limit or a variable that stays`, () => {
+      const input = `${rehearsal()}echo "$(ulimit -n)$SALLYPORT_PARAMS" >&5\n${readyScript()}`;
+      const stdio = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
+      const { output, status } = spawnSync('/bin/sh', ['-c', `ulimit -n 4000; exec ${shell} -s`], {
+        input,
+        stdio: [...stdio],
+        encoding: 'utf8',
+      });
+      assert.deepEqual([output.slice(1), status], [['', 'ready\n', '', '', '4000\n'], 0]);
+    });
+  }
 
   const reports: readonly (readonly [string, Report])[] = [
     ['', { kind: 'running' }],
@@ -133,7 +147,7 @@ describe('the script of a sandbox', () => {
         // bash in the mode that it takes when it is called sh.
         const options = {
           input,
-          stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+          stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
           encoding: 'utf8',
           argv0: 'sh',
         } as const;

@@ -1,31 +1,30 @@
 import assert from 'node:assert/strict';
 import { limits } from '../../../../protocol/src/limits.ts';
 import { createDeferred } from '../../../../remote-agent/src/deferred.ts';
-import type { PreparedSandbox } from '../../../../remote-agent/src/isolation/bubblewrapSandboxes.ts';
 import type { ProgramEnd } from '../../../../remote-agent/src/isolation/sandbox.ts';
-import { StandbyPool } from '../../../../remote-agent/src/isolation/standby.ts';
+import { StandbyPool, type Standing } from '../../../../remote-agent/src/isolation/standby.ts';
 import { isStandby, sandboxRequest } from '../../../../remote-agent/src/jobRequest.ts';
 import { jobWith } from '../../../support/jobs.ts';
 
-interface Made {
-  readonly prepared: PreparedSandbox;
+interface Made extends Standing {
+  readonly outputMB: number;
   readonly lose: () => void;
 }
 
-function createPool(count: number, open?: () => Promise<PreparedSandbox>) {
+function createPool(count: number, open?: () => Promise<Made>) {
   const made: Made[] = [];
-  const discarded: PreparedSandbox[] = [];
+  const discarded: Made[] = [];
   const errors: unknown[] = [];
   const timers: { run: () => void; ms: number; isStopped: boolean }[] = [];
-  const pool = new StandbyPool({
+  const pool = new StandbyPool<Made>({
     count,
+    outputMB: 256,
     open:
       open ??
-      (() => {
-        const ended = createDeferred<ProgramEnd>();
-        const prepared = { sandbox: { ended: ended.promise } } as unknown as PreparedSandbox;
-        made.push({ prepared, lose: () => ended.resolve({ kind: 'lost', said: '' }) });
-        return Promise.resolve(prepared);
+      ((outputMB) => {
+        const each = standing(outputMB);
+        made.push(each);
+        return Promise.resolve(each);
       }),
     discard: async (each) => void discarded.push(each),
     onError: (error) => errors.push(error),
@@ -38,12 +37,18 @@ function createPool(count: number, open?: () => Promise<PreparedSandbox>) {
   return { pool, made, discarded, errors, timers };
 }
 
+function standing(outputMB = 256): Made {
+  const ended = createDeferred<ProgramEnd>();
+  const lose = () => ended.resolve({ kind: 'lost', said: '' });
+  return { outputMB, prepared: { sandbox: { ended: ended.promise } }, lose };
+}
+
 describe('standby sandboxes', () => {
   it('[JOB-08] are never more than eight, and each serves one job', async () => {
     const { pool, made } = createPool(100);
     await pool.fill();
     assert.equal(pool.size, 8);
-    const taken = new Set(Array.from({ length: 9 }, () => pool.take()));
+    const taken = new Set(Array.from({ length: 9 }, () => pool.take(256)));
     assert.equal(taken.size, 9);
     assert.ok(taken.has(undefined));
     await pool.fill();
@@ -71,7 +76,7 @@ describe('standby sandboxes', () => {
     made[0]?.lose();
     await made[0]?.prepared.sandbox.ended;
     await Promise.resolve();
-    assert.deepEqual([pool.take(), discarded.length], [undefined, 1]);
+    assert.deepEqual([pool.take(256), discarded.length], [undefined, 1]);
     await pool.dispose();
   });
 
@@ -85,20 +90,35 @@ describe('standby sandboxes', () => {
   });
 
   it('end with the runner, also one that is being made', async () => {
-    const opening = createDeferred<PreparedSandbox>();
+    const opening = createDeferred<Made>();
     const { pool, discarded } = createPool(1, () => opening.promise);
     void pool.fill();
     const disposed = pool.dispose();
-    opening.resolve({ sandbox: { ended: new Promise(() => undefined) } } as unknown as PreparedSandbox);
+    opening.resolve(standing());
     await disposed;
     assert.equal(discarded.length, 1);
+  });
+
+  it('[JOB-08] are made for the sizes of outputs that the last jobs had', async () => {
+    const { pool, made, discarded } = createPool(2);
+    const sizes = () => made.filter((each) => !discarded.includes(each)).map(({ outputMB }) => outputMB);
+    await pool.fill();
+    assert.equal(pool.take(1), undefined, 'none of another size is given');
+    await pool.fill();
+    assert.deepEqual(sizes(), [256, 1]);
+    const one = pool.take(1);
+    assert.equal(one?.outputMB, 1);
+    await pool.fill();
+    assert.deepEqual(sizes(), [1, 1, 1], 'the taken one, and two for the size of the last two jobs');
+    assert.deepEqual([pool.size, discarded.includes(one)], [2, false]);
+    await pool.dispose();
   });
 
   const closed = { network: { kind: 'none' }, hostFolders: [] } as const;
   const size = { seconds: 1, memoryMB: 8, processes: 3, outputMB: 256, logMB: 1 };
   const rows = {
     'a card that asks for nothing': [true, { access: closed, limits: size }],
-    'a card with other outputs': [false, { access: closed, limits: { ...size, outputMB: 1 } }],
+    'a card with other outputs': [true, { access: closed, limits: { ...size, outputMB: 1 } }],
     'a card with hosts': [
       false,
       { access: { ...closed, network: { kind: 'hosts', hosts: ['a.test'] } }, limits: size },
