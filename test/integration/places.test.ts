@@ -172,6 +172,23 @@ describe('places', () => {
     await runIn('vm', await places.runAll(120_000));
   });
 
+  it('[VM-24] a person opens a terminal in the VM, types, and leaves with its exit code', async function () {
+    const fault = vmFault();
+    if (fault !== undefined) {
+      console.log(`skipped: ${fault}`);
+      this.skip();
+    }
+    this.timeout(180_000);
+    const { window } = used();
+    await places.palette('Sallyport: Open Terminal in VM');
+    const terminal = window.page.locator('.terminal-wrapper.active .xterm');
+    await terminal.waitFor({ timeout: 120_000 });
+    await terminal.locator('.xterm-helper-textarea').focus();
+    await window.page.keyboard.type('test "$(id -un)" = person && test ! -w /etc && exit 33\n');
+    await window.notification(/exit code: 33/);
+    await places.clearNotifications();
+  });
+
   it('[PLACEUI-07] they run through Slurm', async function () {
     if (!hasSlurm) {
       console.log('skipped: Slurm is not installed (slurmctld, slurmd, munged, sbatch)');

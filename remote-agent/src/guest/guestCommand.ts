@@ -84,8 +84,15 @@ export async function runGuest(
       else void serving.promise.then((serveStream) => serveStream(stream));
     };
     const kinds = Object.keys(guestPorts) as GuestPort[];
-    const ports = hasVsock()
-      ? [serveVsock(kinds.map((kind) => ({ kind, accept, onStream: use(kind) })))]
+    const onReady = () => report(guestReadyLine);
+    const isConnectedTo = hasVsock();
+    const ports = isConnectedTo
+      ? [
+          serveVsock(
+            kinds.map((kind) => ({ kind, accept, onStream: use(kind) })),
+            { onReady },
+          ),
+        ]
       : kinds.map((kind) =>
           new Port({
             file: openPortFile(openSync(findPort(guestPorts[kind]), 'r+')),
@@ -95,7 +102,7 @@ export async function runGuest(
             onStream: use(kind),
           }).serve(),
         );
-    report(guestReadyLine);
+    if (!isConnectedTo) onReady();
     await Promise.race([served, ...ports]);
   } catch (error) {
     report(`the guest can't go on: ${errorMessage(error)}`);

@@ -29,6 +29,8 @@ export function terminalArguments(paths: TerminalPaths): string[] {
     ...['--hostname', 'vm', '--cap-drop', 'ALL', '--cap-add', 'CAP_DAC_READ_SEARCH', '--die-with-parent'],
     ...['--ro-bind', '/', '/', '--dev', '/dev', ...memoryFolder('/dev/shm'), '--remount-ro', '/dev'],
     ...[...memoryFolder('/tmp'), ...memoryFolder('/home'), '--dir', guestPerson.home],
+    // Sockets of the machine are in /run; of all that, only the keys are shown.
+    ...['--size', '4096', '--tmpfs', '/run', '--ro-bind', paths.keys, paths.keys, '--remount-ro', '/run'],
     ...['--ro-bind', `${paths.keys}/authorized_keys`, `${guestPerson.home}/.ssh/authorized_keys`],
     ...['--size', '4096', '--tmpfs', paths.runner, '--remount-ro', paths.runner],
     ...(paths.jobs === undefined ? [] : ['--ro-bind', paths.jobs, '/jobs']),

@@ -20,6 +20,8 @@ export interface VsockOptions {
   /** Where the relay listens for a port: its number, or in tests the path of a socket. */
   readonly placeOf?: (kind: GuestPort) => string;
   readonly python?: string;
+  /** Called when the host can connect. */
+  readonly onReady?: () => void;
   /** Ends it; a VM's ports are served until the VM ends. */
   readonly stop?: AbortSignal;
 }
@@ -32,6 +34,7 @@ export async function serveVsock(
     placeOf = (kind) => String(guestVsock.ports[kind]),
     python = '/usr/bin/python3',
     stop,
+    onReady = () => undefined,
   }: VsockOptions = {},
 ): Promise<never> {
   mkdirSync(folder, { mode: 0o700 });
@@ -44,9 +47,10 @@ export async function serveVsock(
   }
   const words = ports.flatMap(({ kind }) => [placeOf(kind), join(folder, kind)]);
   const relay = spawn(python, ['-I', '-S', '-c', vsockRelaySource, ...words], {
-    stdio: ['pipe', 'ignore', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
     env: {},
   });
+  relay.stdout.once('data', onReady);
   const end = () => void relay.kill('SIGKILL');
   if (stop?.aborted) end();
   stop?.addEventListener('abort', end, { once: true });

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { PlaceRunner } from '../../../language-server/src/runners/places/placeRunner.ts';
 import type { SshConnection } from '../../../language-server/src/runners/ssh/sshConnection.ts';
 import { openTerminalConnection } from '../../../language-server/src/runners/vm/terminalConnection.ts';
 import { Terminals } from '../../../language-server/src/runners/vm/terminals.ts';
 import { putTree } from '../../support/blobs.ts';
+import { buildPrograms } from '../../support/builtPrograms.ts';
 import { bundledRunner } from '../../support/bundledRunner.ts';
 import { jobWith } from '../../support/jobs.ts';
+import { writeProject } from '../../support/projectFolder.ts';
 import { Heard } from '../../support/remotePlace.ts';
 import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
 import { until } from '../../support/until.ts';
@@ -91,6 +95,9 @@ describe('a terminal in a VM', function () {
       /^mine\nmine\n/,
     );
     assert.match(await said(connection, 'cat /jobs/*/code/note.txt'), /^seen/);
+    // What a card was given in its environment, vault values among it, is nobody else's to see.
+    const environments = 'cat /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n" | grep -c SALLYPORT_';
+    assert.equal(await said(connection, environments), '0\n');
     stop.abort();
     assert.equal((await running).outcome.kind, 'cancelled');
   });
@@ -231,4 +238,40 @@ describe('a terminal in a VM', function () {
     await until(() => terminals.count === 0, 30_000);
     assert.equal(await said(await connect(), 'busybox ps | grep -c "[s]leep 1234"'), '0\n');
   });
+
+  it('[VM-24] at the command line: keys, size, Ctrl-C and exit code are the shell’s', async () => {
+    const built = await buildPrograms();
+    try {
+      const project = writeProject(join(folder(), 'project'), { a: {} });
+      const steps = [
+        { wait: 'person@vm:~$', size: [41, 131] },
+        { wait: '', type: 'sleep 0.5; stty size; tty\r' },
+        { wait: '41 131', type: 'sleep 1000; echo interrup""ted $?\r' },
+        { wait: 'sleep 1000', type: '' },
+        { wait: '\n', type: '\u0003' },
+        { wait: '^C', type: 'echo typed-$((40 + 2)); exit 9\r' },
+        { wait: 'typed-42' },
+      ];
+      const words = [
+        useTerminal,
+        JSON.stringify(steps),
+        process.execPath,
+        join(built, 'dist/cli.mjs'),
+        'vm',
+        'terminal',
+        project,
+      ];
+      const { stdout, stderr } = await promisify(execFile)('python3', words, {
+        env: { ...process.env, SALLYPORT_HOME: home, TERM: 'xterm' },
+        timeout: 120_000,
+      });
+      assert.equal(stderr, '9', stdout);
+      assert.match(stdout, /\/dev\/pts\/[0-9]/);
+      assert.match(stdout, /typed-42/);
+    } finally {
+      rmSync(built, { recursive: true, force: true });
+    }
+  });
 });
+
+const useTerminal = join(import.meta.dirname, '../../support/useTerminal.py');

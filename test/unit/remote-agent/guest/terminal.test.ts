@@ -13,6 +13,7 @@ describe('the SSH server of a terminal', () => {
       text,
       /--tmpfs \/var\/lib\/sallyport --remount-ro \/var\/lib\/sallyport --ro-bind \/scratch\/jobs \/jobs/,
     );
+    assert.match(text, /--tmpfs \/run --ro-bind \/keys \/keys --remount-ro \/run/);
     assert.match(text, /--cap-drop ALL --cap-add CAP_DAC_READ_SEARCH --die-with-parent/);
     assert.equal(words.filter((word) => word === '--cap-add').length, 1);
     assert.match(text, /--unshare-net/);
