@@ -307,7 +307,8 @@ describe('folders of this computer in a VM', function () {
     process.kill(serverOf('ro'), 'SIGKILL');
     const { outcome } = await running;
     assert.equal(outcome.kind, 'unknown', JSON.stringify(outcome));
-    assert.equal((await run('cat /host/data/kept', [[shared, false]])).stdout, 'before\n');
+    const { stdout } = await run('cat /host/data/kept', [[shared, false]]);
+    assert.equal(stdout, readFileSync(join(shared, 'kept'), 'utf8'));
   });
 
   function serverOf(mode: 'ro' | 'rw'): number {

@@ -75,7 +75,7 @@ export async function startMachine(programs: MachinePrograms, options: StartOpti
   const memory = stored ? openSync(storedFiles(join(image, stored)).memory, 'r') : undefined;
   let servers: ShareServers | undefined;
   try {
-    servers = await serveShares({ ...programs, folder, shares, links, signal });
+    servers = await serveShares({ ...programs, folder, shares, links });
     const child = programs.spawnMachine(
       'bwrap',
       sealedQemu({

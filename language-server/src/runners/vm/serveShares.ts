@@ -9,7 +9,7 @@ import { writerOf } from '../../../../remote-agent/src/sharedFolder.ts';
 import { lendSocket } from './lendSocket.ts';
 import type { MachineFolder } from './machineFolder.ts';
 import { filterFile, openShare, shareSocket, type VmShare } from './shares.ts';
-import { missingTool, runTool, type SpawnTool } from './tools.ts';
+import { missingTool } from './tools.ts';
 import { sealedVirtiofsd, virtiofsdStyle, type Virtiofsd } from './virtiofsd.ts';
 
 /** Starts the server of one folder: what it is given open, and whom it is started as. */
@@ -31,10 +31,8 @@ export interface ShareOptions {
   readonly shares: readonly VmShare[];
   /** Where the server may be, the best first. */
   readonly virtiofsd: readonly string[];
-  readonly spawnTool: SpawnTool;
   readonly spawnShare: SpawnShare;
   readonly links: readonly (readonly [string, string])[];
-  readonly signal: AbortSignal;
 }
 
 /** What serves the shared folders of one VM. */
@@ -59,7 +57,7 @@ export async function serveShares(options: ShareOptions): Promise<ShareServers> 
   const started: StartedShare[] = [];
   const stop = () => started.forEach(({ child }) => child.kill('SIGKILL'));
   if (shares.length > 0) {
-    const virtiofsd = await findVirtiofsd(options);
+    const virtiofsd = findVirtiofsd(options.virtiofsd);
     writeFileSync(folder.file(filterFile), keptGroupsFilter(process.arch === 'arm64' ? 'arm64' : 'x64'), {
       mode: 0o600,
     });
@@ -160,10 +158,9 @@ function faultOf({ share, owner, log }: StartedShare): UserError {
   );
 }
 
-async function findVirtiofsd({ virtiofsd, spawnTool, folder, signal }: ShareOptions): Promise<Virtiofsd> {
-  for (const program of virtiofsd.filter((path) => existsSync(path))) {
-    const help = await runTool(spawnTool, { program, args: ['--help'], folder: folder.path, signal });
-    const style = virtiofsdStyle(help);
+function findVirtiofsd(programs: readonly string[]): Virtiofsd {
+  for (const program of programs.filter((path) => existsSync(path))) {
+    const style = virtiofsdStyle(readFileSync(program));
     if (style) return { program, style };
   }
   throw missingTool('virtiofsd');

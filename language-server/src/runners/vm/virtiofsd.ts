@@ -18,10 +18,13 @@ export const virtiofsdPrograms = [
   '/usr/lib/qemu/virtiofsd',
 ] as const;
 
-/** Which of the two it is, by its own help; undefined for what is neither. */
-export function virtiofsdStyle(help: string): VirtiofsdStyle | undefined {
-  if (help.includes('--shared-dir')) return 'rust';
-  return help.includes('-o source=') && help.includes('--fd=') ? 'c' : undefined;
+/**
+ * Which of the two a program is, by the words of its help, which are in its bytes; undefined for what is neither. It is
+ * not asked: the one in C won't even say its version to a user with groups (`keptGroupsFilter`).
+ */
+export function virtiofsdStyle(program: Buffer): VirtiofsdStyle | undefined {
+  if (program.includes('shared-dir')) return 'rust';
+  return program.includes('-o source=PATH') && program.includes('--fd=FDNUM') ? 'c' : undefined;
 }
 
 /** Where the folder lies in the sandbox of its server. */

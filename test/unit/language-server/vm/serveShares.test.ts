@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MachineFolder } from '../../../../language-server/src/runners/vm/machineFolder.ts';
@@ -8,8 +17,6 @@ import { serveShares, type SpawnShare } from '../../../../language-server/src/ru
 import { sharesOf } from '../../../../language-server/src/runners/vm/shares.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { until } from '../../../support/until.ts';
-
-const never = new AbortController().signal;
 
 describe('serving shared folders', () => {
   let work = '';
@@ -22,6 +29,7 @@ describe('serving shared folders', () => {
     work = mkdtempSync(join(tmpdir(), 'sallyport-shares-'));
     chmodSync(work, 0o755);
     for (const name of ['machines', 'a', 'b']) mkdirSync(join(work, name));
+    writeFileSync(join(work, 'virtiofsd'), 'shared-dir');
     folder = await MachineFolder.create(join(work, 'machines'), () => Promise.resolve(false));
   });
   afterEach(() => {
@@ -44,9 +52,8 @@ describe('serving shared folders', () => {
     };
   const serve = (spawnShare: SpawnShare, more: Partial<Parameters<typeof serveShares>[0]> = {}) =>
     serveShares({
-      ...{ folder, shares: shares(), spawnShare, links: [], signal: never },
-      virtiofsd: [process.execPath],
-      spawnTool: () => spawn(process.execPath, ['-e', 'console.log("--shared-dir")']),
+      ...{ folder, shares: shares(), spawnShare, links: [] },
+      virtiofsd: [join(work, 'virtiofsd')],
       ...more,
     });
 
@@ -77,7 +84,7 @@ describe('serving shared folders', () => {
   });
 
   it('[VM-08] is refused with the remedy where there is no server', async () => {
-    for (const virtiofsd of [[], [join(work, 'none')]]) {
+    for (const virtiofsd of [[], [join(work, 'none')], ['/bin/sh']]) {
       const calls: string[][] = [];
       await assert.rejects(serve(serverOf('', calls), { virtiofsd }), (error: unknown) => {
         assert.ok(error instanceof UserError && error.code === 'isolation-missing');
@@ -106,7 +113,6 @@ describe('serving shared folders', () => {
   it('costs a VM without folders nothing', async () => {
     const servers = await serve(() => assert.fail('nothing is started'), {
       shares: [],
-      spawnTool: () => assert.fail('nothing is asked'),
     });
     servers.stop();
     assert.equal(servers.fault(), undefined);

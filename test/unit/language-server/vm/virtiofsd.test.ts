@@ -1,22 +1,28 @@
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
 import {
   sealedVirtiofsd,
+  virtiofsdPrograms,
   virtiofsdArguments,
   virtiofsdStyle,
 } from '../../../../language-server/src/runners/vm/virtiofsd.ts';
 
-/** The lines of their help that tell them apart. */
-const helpOf = {
-  c: '    -o source=PATH             shared directory tree\n    --fd=FDNUM    fd number of vhost-user socket\n',
-  rust: 'Usage: virtiofsd --shared-dir <SHARED_DIR> --socket-path <SOCKET_PATH> [OPTIONS]\n      --fd <FD>\n',
+/** Bytes of programs with the lines of their help that tell them apart. */
+const programs = {
+  c: Buffer.from(
+    '\x7fELF\0    -o source=PATH             shared directory tree\n    --fd=FDNUM    fd number\n',
+  ),
+  rust: Buffer.from('\x7fELF\0shared-dir <SHARED_DIR> --socket-path <SOCKET_PATH> [OPTIONS]\n'),
 } as const;
 
 describe('the server of a shared folder', () => {
-  it('is told from its own help, and a stranger is not taken for one', () => {
-    assert.equal(virtiofsdStyle(helpOf.c), 'c');
-    assert.equal(virtiofsdStyle(helpOf.rust), 'rust');
-    for (const help of ['', 'usage: ls [OPTION]', '-o source=PATH'])
-      assert.equal(virtiofsdStyle(help), undefined);
+  it('is told from its own words, and a stranger is not taken for one', () => {
+    assert.equal(virtiofsdStyle(programs.c), 'c');
+    assert.equal(virtiofsdStyle(programs.rust), 'rust');
+    for (const other of ['', 'usage: ls [OPTION]', '-o source=PATH'])
+      assert.equal(virtiofsdStyle(Buffer.from(other)), undefined);
+    const here = virtiofsdPrograms.filter((path) => existsSync(path));
+    for (const path of here) assert.ok(virtiofsdStyle(readFileSync(path)), path);
   });
 
   it('gets the socket as its standard input, and the folder by the one path that it sees', () => {
