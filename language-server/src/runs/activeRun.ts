@@ -2,6 +2,7 @@ import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
 import { canonicalJson, type Json } from '../../../protocol/src/canonicalJson.ts';
 import type { CardState, CardStatus, Reason, RunState } from '../../../protocol/src/engine.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
+import { localPlace } from '../../../protocol/src/places.ts';
 import type { JobResult } from '../../../protocol/src/runner.ts';
 import type { Accepted } from '../permissions/review.ts';
 import type { RecordWrites } from '../history/recordJob.ts';
@@ -13,11 +14,11 @@ import type { KeyInput } from './cacheKey.ts';
 import { queuedRecord, sumBytes, toJob, toOutputs } from './cardJob.ts';
 import {
   gate,
+  gateAnywhere,
   judge,
   needsOf,
   resolveInputs,
   type JudgeContext,
-  type RunPlace,
   type Verdict,
 } from './judge.ts';
 import { LogWriter } from './logWriter.ts';
@@ -30,6 +31,7 @@ import {
   toEnding,
   type Ending,
 } from './outcome.ts';
+import type { RunPlaces } from './place.ts';
 import type { Why } from './plan.ts';
 import { Schedule } from './schedule.ts';
 import type { Slots } from './slots.ts';
@@ -70,7 +72,7 @@ export interface RunInput {
   readonly id: string;
   readonly seq: number;
   readonly snapshot: Snapshot;
-  readonly placeOf: (card: FrozenCard) => RunPlace;
+  readonly places: RunPlaces;
   readonly ignoresCache: (card: string) => boolean;
   readonly why: Why;
 }
@@ -96,7 +98,12 @@ export class ActiveRun {
   readonly #entries: Map<string, Entry>;
   readonly #schedule: Schedule;
   readonly #produced = new Map<string, ReadonlyMap<string, ArtifactRef>>();
+  /** Nothing more is started, and what runs here ends. */
   readonly #abort = new AbortController();
+  /** What runs elsewhere ends too. */
+  readonly #cancelled = new AbortController();
+  /** Ready, but for the answer of their place. */
+  readonly #late = new Set<Entry>();
   readonly #unsaved = new Set<Entry>();
   readonly #untold = new Set<Entry>();
   #launches: (() => Promise<void>)[] = [];
@@ -117,22 +124,33 @@ export class ActiveRun {
     this.finished = new Promise((resolve) => (this.#settle = resolve));
   }
 
-  /** Stores all cards, settles what the cache, the gate and the faults decide at once, and starts the rest. */
+  /**
+   * Stores all cards, settles what the cache, the gate and the faults decide at once, and starts the rest. Cards of a
+   * place that has not answered wait for it, and nothing else does.
+   */
   begin(): void {
+    const entries = [...this.#entries.values()];
+    const byAnswer = Map.groupBy(entries, ({ card }) => this.#input.places.awaits(card));
+    byAnswer.delete(undefined);
+    this.#inFlight += byAnswer.size;
     this.#step(() => {
-      const context = this.#context();
-      for (const entry of this.#entries.values()) this.#unsaved.add(entry);
-      this.#stopAll(
-        [...this.#entries.values()].flatMap((entry) => {
-          const refusal = gate(entry.card, context);
-          return refusal ? [[entry, stopped(refusal)] as const] : [];
-        }),
-      );
+      for (const entry of entries) this.#unsaved.add(entry);
+      this.#stopRefused(entries);
     });
+    for (const [answer, late] of byAnswer) void this.#whenAnswered(answer, late);
   }
 
   /** Ends what runs and starts nothing more. The run is over when `finished` settles. */
   cancel(): void {
+    this.#cancelled.abort();
+    this.leave();
+  }
+
+  /**
+   * Ends what runs here and starts nothing more, as this engine ends. What runs elsewhere goes on: its place lets go of
+   * it, and the next engine asks how it ended.
+   */
+  leave(): void {
     this.#abort.abort();
     if (this.#inFlight === 0 && !this.#isOver) this.#step(() => this.#dropRemaining());
   }
@@ -164,6 +182,29 @@ export class ActiveRun {
     this.#tell();
   }
 
+  async #whenAnswered(answer: Promise<void> | undefined, entries: readonly Entry[]): Promise<void> {
+    const { signal } = this.#abort;
+    const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    if (!signal.aborted) await Promise.race([answer, aborted]);
+    this.#settleCard(() => {
+      const isOpen = ({ record }: Entry) => record.status.state === 'queued';
+      if (!signal.aborted) this.#stopRefused(entries.filter(isOpen));
+      const context = this.#context();
+      for (const entry of entries) if (this.#late.delete(entry) && isOpen(entry)) this.#visit(entry, context);
+    });
+  }
+
+  #stopRefused(entries: readonly Entry[]): void {
+    const context = this.#context();
+    this.#stopAll(
+      entries.flatMap((entry) => {
+        const refuses = this.#input.places.awaits(entry.card) ? gateAnywhere : gate;
+        const refusal = refuses(entry.card, context);
+        return refusal ? [[entry, stopped(refusal)] as const] : [];
+      }),
+    );
+  }
+
   #advance(): void {
     const context = this.#context();
     for (let ready = this.#schedule.takeReady(); ready.length > 0; ready = this.#schedule.takeReady()) {
@@ -177,6 +218,11 @@ export class ActiveRun {
   #visit(entry: Entry, context: JudgeContext): void {
     if (this.#abort.signal.aborted) {
       this.#stop(entry, cancelledEnding);
+      return;
+    }
+    if (this.#input.places.awaits(entry.card)) {
+      this.#late.add(entry);
+      this.#progress(entry, 0, `Waiting for ${entry.card.place}`);
       return;
     }
     const resolved = resolveInputs(entry.card, this.#produced);
@@ -224,7 +270,9 @@ export class ActiveRun {
         this.#settleCard(() => this.#stop(entry, stopped(refusal)));
         return;
       }
-      this.#step(() => this.#update(entry, { state: 'running', startedAt: clock.now(), waitMs }));
+      this.#step(() =>
+        this.#update(entry, { state: 'running', startedAt: clock.now(), waitMs, progress: null }),
+      );
       if (this.#isOver) return;
       await this.#runJob(entry, verdict, inputs, waitMs);
     } catch (error) {
@@ -259,7 +307,9 @@ export class ActiveRun {
       const runner = runnerFor(entry.card);
       const vault = await this.#release(entry.card, jobId);
       onStored = () => runner.settled?.(jobId);
-      const run = () => runner.run({ ...job, ...vault }, events, this.#abort.signal);
+      if (this.#abort.signal.aborted) throw new NotStarted(new UserError('cancelled', 'The run is over'));
+      const { signal } = isElsewhere(entry.card) ? this.#cancelled : this.#abort;
+      const run = () => runner.run({ ...job, ...vault }, events, signal);
       result = await recordWrites(this.root, job, run);
       ending = this.#checked(toEnding(result, entry.card), result);
     } catch (error) {
@@ -458,7 +508,8 @@ export class ActiveRun {
 
   #context(): JudgeContext {
     const { accepted, isTrusted, find } = this.#around;
-    const { placeOf, ignoresCache } = this.#input;
+    const { places, ignoresCache } = this.#input;
+    const placeOf = (card: FrozenCard) => places.of(card);
     return { accepted: accepted(this.root), isTrusted: isTrusted(), placeOf, find, ignoresCache };
   }
 }
@@ -468,6 +519,10 @@ class NotStarted extends Error {
   constructor(cause: unknown) {
     super('The job was not started', { cause });
   }
+}
+
+function isElsewhere({ runtime, place }: FrozenCard): boolean {
+  return runtime !== 'js' && place !== localPlace;
 }
 
 const deltaMs = 50;

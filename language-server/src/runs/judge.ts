@@ -49,7 +49,15 @@ export function judge(card: FrozenCard, inputs: readonly KeyInput[], context: Ju
 /** Null only where nothing speaks against running. */
 export function gate(
   card: FrozenCard,
-  { isTrusted, accepted, placeOf }: Pick<JudgeContext, 'isTrusted' | 'accepted' | 'placeOf'>,
+  context: Pick<JudgeContext, 'isTrusted' | 'accepted' | 'placeOf'>,
+): Gate {
+  return gateAnywhere(card, context) ?? gateThere(card, context);
+}
+
+/** What speaks against running a card whatever its place says. */
+export function gateAnywhere(
+  card: FrozenCard,
+  { isTrusted, accepted }: Pick<JudgeContext, 'isTrusted' | 'accepted'>,
 ): Gate {
   if (!isTrusted) {
     return {
@@ -73,6 +81,10 @@ export function gate(
       },
     };
   }
+  return null;
+}
+
+function gateThere(card: FrozenCard, { placeOf }: Pick<JudgeContext, 'placeOf'>): Gate {
   if (card.runtime === 'js') return null;
   const place = placeOf(card);
   if (place.sealedFault) return { kind: 'refused', reason: place.sealedFault };

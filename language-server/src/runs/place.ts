@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Reason } from '../../../protocol/src/engine.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import { localPlace } from '../../../protocol/src/places.ts';
@@ -18,15 +19,25 @@ export interface PlaceOptions {
   readonly jsFiles: readonly string[];
 }
 
+/** The places of a run's cards. */
+export interface RunPlaces {
+  /** What a card finds where it runs; nothing where its place was not asked or has not answered. */
+  of(card: FrozenCard): RunPlace;
+  /** Settles when the card's place has answered, whatever it said; undefined where there is nothing to wait for. */
+  awaits(card: FrozenCard): Promise<void> | undefined;
+  /** Settles when every place has answered. */
+  readonly all: Promise<void>;
+}
+
 /**
  * Describes where cards run: each place that the given cards run at is asked, side by side, and so started or connected
- * to. A card of a place that was not asked finds nothing there.
+ * to. This machine is waited for, and whatever is connected has answered by then; no other place holds up the rest.
  */
 export function createPlaces({
   runner,
   elsewhere,
   jsFiles,
-}: PlaceOptions): (cards: readonly FrozenCard[]) => Promise<(card: FrozenCard) => RunPlace> {
+}: PlaceOptions): (cards: readonly FrozenCard[]) => Promise<RunPlaces> {
   let jsEnvironment: KeyFacts | undefined;
   const sealedEnvironments = new WeakMap<RunnerInfo, Map<string, KeyFacts>>();
   const js = () => (jsEnvironment ??= { engine: versionOf(jsFiles) });
@@ -51,9 +62,23 @@ export function createPlaces({
     interpreters: new Set(),
   };
   return async (cards) => {
-    const ids = [...new Set(cards.map(({ place }) => place))];
-    const found = new Map(await Promise.all(ids.map(async (id) => [id, await look(id)] as const)));
-    return ({ place }) => found.get(place) ?? unasked;
+    const found = new Map<string, RunPlace>();
+    const asked = new Map<string, Promise<void>>();
+    for (const id of new Set(cards.map(({ place }) => place))) {
+      const answer = look(id).then((place) => {
+        found.set(id, place);
+        asked.delete(id);
+      });
+      asked.set(id, answer);
+    }
+    const all = Promise.all(asked.values()).then(() => undefined);
+    await asked.get(localPlace);
+    await Promise.race([all, nextTurn()]);
+    return {
+      all,
+      of: ({ place }) => found.get(place) ?? unasked,
+      awaits: ({ runtime, place }) => (runtime === 'js' ? undefined : asked.get(place)),
+    };
   };
 }
 

@@ -10,7 +10,7 @@ import type { CardRunner } from '../runners/cardRunner.ts';
 import type { StoredResult } from '../store/resultRecords.ts';
 import type { Store } from '../store/store.ts';
 import { ActiveRun, type Clock, type RunSurroundings } from './activeRun.ts';
-import type { RunPlace } from './judge.ts';
+import type { RunPlaces } from './place.ts';
 import { planCards } from './plan.ts';
 import type { Slots } from './slots.ts';
 import type { CodeCapture } from './captureCode.ts';
@@ -36,7 +36,7 @@ export interface RunsOptions {
   /** What history hangs on: the project's scope, or its path where it has none. */
   readonly projectKey: (root: string) => string;
   /** What each card finds where it runs. Only places that these cards may use are asked, and so started. */
-  readonly lookAtPlaces: (cards: readonly FrozenCard[]) => Promise<(card: FrozenCard) => RunPlace>;
+  readonly lookAtPlaces: (cards: readonly FrozenCard[]) => Promise<RunPlaces>;
   readonly runnerFor: (card: FrozenCard) => CardRunner;
   /** Cards at once at a place, over all runs. */
   readonly slotsOf: (card: FrozenCard) => Slots;
@@ -87,13 +87,13 @@ export class Runs {
     });
     if (store.results.forgetRemoved()) this.#options.code.forget();
     try {
-      const { snapshot, placeOf } = await this.#prepare(project, cards);
+      const { snapshot, places } = await this.#prepare(project, cards);
       const chosen = cards && new Set(cards);
       const run = new ActiveRun(this.#surroundings(seq), {
         id,
         seq,
         snapshot,
-        placeOf,
+        places,
         ignoresCache: (card) => ignoreCache && (chosen?.has(card) ?? true),
         why: this.#why(project.root, seq),
       });
@@ -114,11 +114,12 @@ export class Runs {
   async dryRun(root: string, cards?: readonly string[]): Promise<PlannedCard[]> {
     this.#assertMayRun(root);
     const project = this.#options.projects.refresh(root);
-    const { snapshot, placeOf } = await this.#prepare(project, cards);
+    const { snapshot, places } = await this.#prepare(project, cards);
+    await places.all;
     const context = {
       isTrusted: this.#options.isTrusted(),
       accepted: this.#options.accepted(project.root),
-      placeOf,
+      placeOf: (card: FrozenCard) => places.of(card),
       find: (key: string) => this.#find(key),
       ignoresCache: () => false,
     };
@@ -142,17 +143,17 @@ export class Runs {
     return this.#active.get(runId)?.statusOf(card);
   }
 
-  /** Cancels what goes on and waits until all of it is stored. */
+  /** Ends what goes on here and waits until all of it is stored; places let go of what goes on elsewhere meanwhile. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
-    for (const run of this.#active.values()) run.cancel();
+    for (const run of this.#active.values()) run.leave();
     await Promise.all([...this.#active.values()].map((run) => run.finished));
   }
 
   async #prepare(
     project: LoadedProject,
     cards: readonly string[] | undefined,
-  ): Promise<{ snapshot: Snapshot; placeOf: (card: FrozenCard) => RunPlace }> {
+  ): Promise<{ snapshot: Snapshot; places: RunPlaces }> {
     const { code, userFolder } = this.#options;
     const snapshot = await freeze(project, cards, (folder) => code.capture(folder), userFolder);
     const accepted = this.#options.accepted(project.root);
@@ -161,7 +162,7 @@ export class Runs {
       ({ id, runtime, fault, asked }) =>
         runtime !== 'js' && !fault && widening(accepted.get(id) ?? [], asked).length === 0,
     );
-    return { snapshot, placeOf: await this.#options.lookAtPlaces(may) };
+    return { snapshot, places: await this.#options.lookAtPlaces(may) };
   }
 
   #assertMayRun(root: string): void {

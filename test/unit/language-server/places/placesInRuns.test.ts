@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { RunView } from '../../../../protocol/src/engine.ts';
 import { bundledRunner } from '../../../support/bundledRunner.ts';
@@ -139,6 +140,43 @@ describe('runs in several places', function () {
     const reason = view.cards.find(({ id }) => id === 'b')?.status.reason;
     assert.equal(reason?.kind, 'place');
     assert.match(reason.detail, /127\.0\.0\.1/);
+  });
+
+  it('holds up no card but its own where a place takes the connection and says nothing [PLACE-12]', async () => {
+    const silent = createServer().on('connection', (socket) => socket.on('error', () => undefined));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = silent.address() as AddressInfo;
+      const config = join(folder(), 'ssh_config');
+      const block = `Host silent\n  HostName 127.0.0.1\n  Port ${port}\n  User nobody\n`;
+      writeFileSync(config, block + readFileSync(config, 'utf8'));
+      write({
+        here: {},
+        there: elsewhere,
+        stuck: { permissions: { executionService: 'ssh:silent' } },
+        asking: { permissions: { executionService: 'ssh:silent', network: ['example.org'] } },
+      });
+      const opened = open();
+      await opened.acceptAll();
+      // Accepted for less than it asks for now: what a person must answer does not wait for the place either.
+      write({
+        asking: { permissions: { executionService: 'ssh:silent', network: ['example.org', 'example.com'] } },
+      });
+      const runId = await opened.start();
+      await until(async () => {
+        const { here, there } = statesOf(await opened.view(runId));
+        return here === 'done' && there === 'done';
+      }, 15_000);
+      const { cards } = await opened.view(runId);
+      const stuck = cards.find(({ id }) => id === 'stuck')?.status;
+      assert.equal(stuck?.state, 'queued');
+      assert.equal(stuck.progress?.text, 'Waiting for ssh:silent');
+      assert.equal(cards.find(({ id }) => id === 'asking')?.status.state, 'blocked');
+      await opened.handlers['run/cancel']({ runId }, never);
+      assert.deepEqual(statesOf(await opened.finish(runId))['stuck'], 'cancelled');
+    } finally {
+      silent.close();
+    }
   });
 
   /** Before the n-th statement of a kind: the note of the job, the end of its card, the result, and the forgetting. */
