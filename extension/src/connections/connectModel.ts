@@ -30,8 +30,8 @@ export interface ConnectModelOptions {
 export interface KeyValues {
   /** Lets a person choose one and allow it for this connection. Undefined where they turned away. */
   choose(connection: KeyedConnection, header: KeyHeader): Promise<VaultKey | undefined>;
-  /** Ends what a connection was granted. */
-  end(connection: string): Promise<void>;
+  /** Ends what a connection was granted, but for the key that is `kept`. */
+  end(connection: string, kept?: VaultKey): Promise<void>;
 }
 
 /** How a connection gets its key from now on. */

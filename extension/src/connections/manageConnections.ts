@@ -92,7 +92,7 @@ export class ManageConnections {
     const { hasKey, vaultKey } = asked.value;
     await this.#store.put({ ...rest, hasKey, ...(vaultKey && { vaultKey }) });
     if (vaultKey) await this.#keys.drop(connection.id);
-    else if (before) await this.#values.end(connection.id);
+    if (before) await this.#values.end(connection.id, vaultKey);
     this.#notifier.show(agentNotices.keyReplaced(connection.name));
   }
 

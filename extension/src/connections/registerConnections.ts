@@ -41,7 +41,7 @@ export function registerConnections(services: Services): Disposable {
         notifier,
         now,
       }),
-    end: (connection) => vaultKeys.end(connection),
+    end: (connection, kept) => vaultKeys.end(connection, kept),
   };
   /** No vault value that was used in this window goes to a model, whatever file or output it came from. */
   const scrub = (text: string): string => released.scrubber.text(text);

@@ -69,12 +69,17 @@ export class VaultKeys {
     }
   }
 
-  /** Ends what a connection was granted, where its vault is open. A grant for another address covers nothing anyway. */
-  async end(connection: string): Promise<void> {
+  /**
+   * Ends what a connection was granted, but for `kept`, where its vault is open. A grant for another address covers nothing
+   * anyway.
+   */
+  async end(connection: string, kept?: VaultKey): Promise<void> {
     for (const vault of await this.#options.openVaults())
-      for (const { id, principal, state } of vault.grants())
-        if (principal === principalOf(connection) && (state === 'accepted' || state === 'pending'))
-          await vault.revoke(id);
+      for (const { id, principal, state, item, field } of vault.grants()) {
+        const isKept = item === kept?.item && field === kept.field;
+        const isAlive = state === 'accepted' || state === 'pending';
+        if (principal === principalOf(connection) && isAlive && !isKept) await vault.revoke(id);
+      }
   }
 }
 

@@ -198,7 +198,9 @@ describe('VaultKeys', () => {
       released,
       now: () => harness.now,
     });
-    await values.end('c1');
+    await values.end('c1', { item: 'api', field: 'token' });
+    assert.ok(vault.grants().every(({ state }) => state === 'accepted'));
+    await values.end('c1', { item: 'another', field: 'token' });
     assert.deepEqual(
       vault.grants().map(({ principal, state }) => [principal, state]),
       [
