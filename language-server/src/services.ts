@@ -127,7 +127,9 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
 
   const isTrusted = () => trusted;
   const projectKey = (root: string) => scopeOf(root) ?? `path:${root}`;
-  const consents = new Consents({ projects, scopeOf, isTrusted, now, store: () => open().store });
+  // Runs ask to their last step what is accepted, also while the engine ends.
+  const consentStore = () => (opened ?? open()).store;
+  const consents = new Consents({ projects, scopeOf, isTrusted, now, store: consentStore });
 
   const releases = createReleases({
     person: options.person ?? nobody,
@@ -200,7 +202,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
         blobs,
         engine: store.remoteJobs.engine(),
         jobs: jobsUnder(key, remoteJobs),
-        release: releases.forStarted,
+        release: (...asked) => releases.forStarted(...asked),
         now: () => performance.now(),
         setTimer: options.setTimer ?? startTimer,
         onChange: (view) => notify('place/changed', shown(view)),
@@ -477,8 +479,8 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     await (await agent?.catch(() => undefined))?.dispose();
     terminals.dispose();
     const { runs, runner, jsRunner, places, store } = opened;
-    await runs.dispose();
-    await Promise.all([runner.dispose(), jsRunner.dispose(), places.dispose()]);
+    await Promise.all([runs.dispose(), places.dispose()]);
+    await Promise.all([runner.dispose(), jsRunner.dispose()]);
     store.close();
   };
 

@@ -197,7 +197,7 @@ class RemoteRunner implements PlaceRunner {
   }
 
   async run(job: CardJob, events: JobEvents, signal: AbortSignal): Promise<JobResult> {
-    if (signal.aborted) return emptyResult({ kind: 'cancelled' });
+    if (signal.aborted || this.#stop.signal.aborted) return emptyResult({ kind: 'cancelled' });
     const attempt: Attempt = {
       job,
       events,
@@ -240,7 +240,13 @@ class RemoteRunner implements PlaceRunner {
     this.#stop.abort();
     this.#stopTimer();
     this.#link?.close('the engine is ending');
-    for (const attempt of this.#attempts.values()) this.#lose(attempt, 'The engine is ending');
+    for (const attempt of this.#attempts.values()) {
+      if (attempt.isSent) this.#lose(attempt, 'Sallyport ended');
+      else
+        attempt.ended.resolve(
+          emptyResult({ kind: 'cancelled', detail: 'Sallyport ended before it was sent' }),
+        );
+    }
     await this.#options.transport.dispose();
   }
 
