@@ -43,5 +43,14 @@ export const placeWords = {
       through(via),
     ),
   secretTitle: (place: string, from: string): string => t('{0}: {1} asks', plain(place), plain(from)),
+  noChoice: (host: string): string =>
+    t(
+      'The setting sallyport.slurm for {0} holds something that can’t be asked of Slurm, so nothing is sent there',
+      plain(host),
+    ),
+  mendChoice: (): string =>
+    t(
+      'It takes partition, account, qos, constraint and reservation, each one word without blanks and quotes.',
+    ),
   passphraseTitle: (place: string): string => t('{0}: a key is locked', plain(place)),
 } as const;

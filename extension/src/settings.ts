@@ -11,6 +11,7 @@ export const settingSchemas = {
   shellInternet: z.catch(z.boolean(), false),
   modelFacts: z.catch(z.record(z.string(), modelFacts), {}),
   'vault.lockAfterMinutes': z.catch(z.int().check(z.minimum(1), z.maximum(480)), 10),
+  slurm: z.catch(z.record(z.string(), z.unknown()), {}),
   'apps.storeIndex': z.catch(z.string().check(z.maxLength(2000)), ''),
   'apps.packageRegistry': z.catch(z.string().check(z.maxLength(2000)), 'https://registry.npmjs.org/'),
   'apps.checkForUpdates': z.catch(z.enum(['manual', 'whenShown']), 'manual'),
@@ -32,6 +33,8 @@ export interface Settings {
   readonly packageRegistry: string;
   /** When updates of apps are looked for: only on command, or also once when the Apps view is first shown. */
   readonly checkForAppUpdates: 'manual' | 'whenShown';
+  /** By login node, where on its cluster cards are sent; each to be parsed (`slurmChoice`). */
+  readonly slurm: Readonly<Record<string, unknown>>;
   /** Minutes without use after which the personal vault locks itself. */
   readonly lockAfterMinutes: number;
   /** What stands in the settings file, whether or not it counts yet. */
@@ -60,6 +63,9 @@ export function createSettings(confirmedOf: (name: GuardedName) => GuardedValue 
     },
     get modelFacts() {
       return settingSchemas.modelFacts.parse(read('modelFacts'));
+    },
+    get slurm() {
+      return settingSchemas.slurm.parse(read('slurm'));
     },
     get packageRegistry() {
       return settingSchemas['apps.packageRegistry'].parse(read('apps.packageRegistry'));

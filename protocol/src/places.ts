@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { request } from './contract.ts';
 import { interpreter, isolationReport } from './runner.ts';
+import { slurmChoice } from './slurmChoice.ts';
 
 /**
  * Where cards run. A place is named by an id, the same in `executionService` of a card, in the permission `execution`
@@ -185,6 +186,8 @@ const hostKey = {
 
 /** What the engine asks of the person about places. Only native windows that the extension opened answer. */
 export const placePersonRequests = {
+  /** Where on a cluster the person's settings send cards. `bad-message` in words for a setting without form. */
+  'place/slurm': request(z.strictObject({ place }), slurmChoice),
   /** A host that is connected to for the first time. Nothing was sent to it yet that could identify anyone. */
   'place/confirmHostKey': request(z.strictObject(hostKey), z.strictObject({ accepted: z.boolean() }), {
     timeoutMs: 5 * 60_000,

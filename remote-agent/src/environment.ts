@@ -64,23 +64,6 @@ export function readTrustPaths(
   return (path) => all.some((each) => path === each || path.startsWith(`${each}/`));
 }
 
-/** What a task of a batch system is told about itself (sbatch(1), OUTPUT ENVIRONMENT VARIABLES). */
-export interface BatchTaskIdentity {
-  readonly index: number;
-  /** The same for every start of the task: `12_3`. */
-  readonly task: string;
-  /** How often it was started before. */
-  readonly restart: number;
-}
-
-export function readBatchTask(
-  variables: Readonly<Record<string, string | undefined>> = process.env,
-): BatchTaskIdentity {
-  const index = Number(variables['SLURM_ARRAY_TASK_ID'] ?? '0');
-  const job = variables['SLURM_ARRAY_JOB_ID'] ?? variables['SLURM_JOB_ID'] ?? '';
-  return { index, task: `${job}_${index}`, restart: Number(variables['SLURM_RESTART_COUNT'] ?? '0') };
-}
-
 /** The folder that a person named for a cluster on its login node, where they named one. */
 export function chosenBatchFolder(
   variables: Readonly<Record<string, string | undefined>> = process.env,

@@ -1,5 +1,6 @@
 import type { Requirement } from '../requirements.ts';
 
+const needs = 'docs/slurm.md, What it needs';
 const works = 'docs/slurm.md, How it works';
 const ends = 'docs/slurm.md, How a card ends';
 const lost = 'docs/slurm.md, What can be lost';
@@ -70,6 +71,16 @@ export const slurmRequirements: readonly Requirement[] = [
     id: 'SLURM-15',
     text: 'A node without isolation, or with other interpreters, refuses cards.',
     source: held,
+  },
+  {
+    id: 'SLURM-19',
+    text: 'Whichever of engine, connection, program on the login node, runner on the node and controller ends, at whichever step: nothing is lost and nothing is run twice.',
+    source: lost,
+  },
+  {
+    id: 'SLURM-20',
+    text: 'A person’s own settings name partition, account and the like for each cluster; a workspace can’t; what Slurm can’t be asked is refused in words.',
+    source: needs,
   },
   {
     id: 'SLURM-16',

@@ -23,6 +23,8 @@ export interface SlurmClusterOptions {
   readonly settings?: readonly string[];
   /** More words for the one node, such as its memory. */
   readonly node?: string;
+  /** Tasks that the node takes at once, whatever it really has; 2 where nothing is said. */
+  readonly processors?: number;
   /** What slurmd is started with in place of the test's own surroundings: a PATH, a TMPDIR. */
   readonly nodeEnvironment?: Readonly<Record<string, string>>;
 }
@@ -156,7 +158,7 @@ export class SlurmCluster {
   }
 
   async #slurmConf(): Promise<string> {
-    const { settings = [], node = '' } = this.#options;
+    const { settings = [], node = '', processors = 2 } = this.#options;
     const user = userInfo().username;
     const [name = 'localhost'] = hostname().split('.');
     const at = (file: string) => join(this.folder, file);
@@ -190,8 +192,9 @@ export class SlurmCluster {
       'SwitchType=switch/none',
       'MessageTimeout=2',
       'KillWait=5',
+      'SlurmdParameters=config_overrides',
       ...settings,
-      `NodeName=${name} NodeAddr=127.0.0.1 CPUs=2 RealMemory=${Math.floor(totalmem() / 2 ** 21)} ${node} State=UNKNOWN`,
+      `NodeName=${name} NodeAddr=127.0.0.1 CPUs=${processors} RealMemory=${Math.floor(totalmem() / 2 ** 21)} ${node} State=UNKNOWN`,
       `PartitionName=main Nodes=${name} Default=YES MaxTime=INFINITE State=UP`,
       '',
     ].join('\n');

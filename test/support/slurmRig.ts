@@ -1,6 +1,5 @@
 import {
   chmodSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -11,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SlurmChoice } from '../../protocol/src/slurmChoice.ts';
 import type { ReleaseStarted } from '../../language-server/src/runners/places/valueRelease.ts';
 import { createSlurmTransport } from '../../language-server/src/runners/slurm/slurmTransport.ts';
 import { bundledRunner } from './bundledRunner.ts';
@@ -29,6 +29,8 @@ export interface SlurmRigOptions {
   readonly host?: readonly string[];
   /** Another authority, as PEM, that the runner on the node trusts. */
   readonly trusts?: string;
+  /** As of the cluster. */
+  readonly processors?: number;
 }
 
 /** Another engine at the cluster. */
@@ -37,6 +39,8 @@ export interface RigPlace {
   readonly engine?: string;
   readonly blobs?: string;
   readonly release?: ReleaseStarted;
+  /** What the person's settings say of the cluster. */
+  readonly choice?: SlurmChoice;
 }
 
 /** A cluster of one node whose login node is an sshd, both real and on loopback. */
@@ -46,8 +50,8 @@ export class SlurmRig {
   readonly host: SshHost;
   readonly #places: TestPlace[] = [];
 
-  constructor({ settings = [], login = {}, host = [], trusts }: SlurmRigOptions = {}) {
-    this.cluster = new SlurmCluster({ folder: join(this.folder, 'cluster'), settings });
+  constructor({ settings = [], login = {}, host = [], trusts, processors = 2 }: SlurmRigOptions = {}) {
+    this.cluster = new SlurmCluster({ folder: join(this.folder, 'cluster'), settings, processors });
     const authority = join(this.folder, 'authority.pem');
     const home = join(this.folder, 'login', 'home');
     const tools = join(this.folder, 'tools');
@@ -57,7 +61,10 @@ export class SlurmRig {
       // An earlier Node reads the system's authorities alone.
       symlinkSync(process.execPath, join(tools, 'node'));
     }
-    writeFileSync(join(tools, 'sbatch'), heldSbatch(this.held, trusts === undefined ? undefined : authority));
+    writeFileSync(
+      join(tools, 'sbatch'),
+      heldSbatch(this.folder, this, trusts === undefined ? undefined : authority),
+    );
     chmodSync(join(tools, 'sbatch'), 0o755);
     const variables = {
       HOME: home,
@@ -84,8 +91,13 @@ export class SlurmRig {
     return join(this.folder, 'hold');
   }
 
+  /** While this file is there, `sbatch` does not hand anything over yet. */
+  get heldBefore(): string {
+    return join(this.folder, 'hold-before');
+  }
+
   /** Another engine; with the jobs of an earlier one, the same home after its end. */
-  open({ blobs, ...more }: RigPlace = {}): TestPlace {
+  open({ blobs, choice = {}, ...more }: RigPlace = {}): TestPlace {
     const parts = sshParts({
       folder: join(this.folder, 'here'),
       config: this.host.configBlock('lab'),
@@ -96,6 +108,7 @@ export class SlurmRig {
       host: 'lab',
       sessions: parts.sessions,
       program: bundledRunner(),
+      choice: () => Promise.resolve(choice),
     });
     const place = openPlace(transport, blobs ?? join(this.folder, 'blobs'), more);
     this.#places.push(place);
@@ -104,16 +117,30 @@ export class SlurmRig {
 
   /** Processes of the runner's `batch control` over there. */
   helpers(): number[] {
+    return this.#processes(' batch control ');
+  }
+
+  /** Processes of the runner on the node. */
+  tasks(): number[] {
+    return this.#processes(' batch once ');
+  }
+
+  #processes(words: string): number[] {
     return readdirSync('/proc').flatMap((name) => {
-      const path = `/proc/${name}/cmdline`;
-      if (!/^[0-9]+$/.test(name) || !existsSync(path)) return [];
+      if (!/^[0-9]+$/.test(name)) return [];
       try {
-        const command = readFileSync(path, 'utf8').replaceAll('\0', ' ');
-        return command.includes(' batch control ') && command.includes(this.folder) ? [Number(name)] : [];
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return command.includes(words) && command.includes(this.folder) ? [Number(name)] : [];
       } catch {
         return [];
       }
     });
+  }
+
+  /** Hands the last request over once more, as it was. */
+  async submitAgain(): Promise<void> {
+    const words = readFileSync(join(this.folder, 'last.words'), 'utf8').trimEnd().split('\n');
+    await this.cluster.run('/usr/bin/sbatch', ...words, join(this.folder, 'last.script'));
   }
 
   /** Ends the connection and what served it, at once and without a word. */
@@ -131,12 +158,21 @@ export class SlurmRig {
   }
 }
 
-/** The real sbatch, which is silent while a file is there, and names an authority to the script on the node. */
-function heldSbatch(held: string, authority: string | undefined): string {
+/** The real sbatch, which waits before and after while a file is there, and names an authority to the script on the node. */
+function heldSbatch(
+  folder: string,
+  { held, heldBefore }: Pick<SlurmRig, 'held' | 'heldBefore'>,
+  authority: string | undefined,
+): string {
   const script = authority === undefined ? 'cat' : `sed '1a export NODE_EXTRA_CA_CERTS=${authority}'`;
   return `#!/bin/sh
-said=$(${script} | /usr/bin/sbatch "$@")
+while [ -e '${heldBefore}' ]; do sleep 0.05; done
+cd '${folder}' || exit
+${script} > "$$.script"
+printf '%s\\n' "$@" > "$$.words"
+said=$(/usr/bin/sbatch "$@" < "$$.script")
 code=$?
+for kind in script words; do mv "$$.$kind" "last.$kind"; done
 while [ -e '${held}' ]; do sleep 0.05; done
 printf '%s\\n' "$said"
 exit $code

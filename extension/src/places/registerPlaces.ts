@@ -12,6 +12,7 @@ import { placeNodes } from './placeNodes.ts';
 import { PlacePicker } from './placePicker.ts';
 import { askSecret, confirmHostKey, showChangedHostKey } from './placeQuestions.ts';
 import { PlacesList } from './placesList.ts';
+import { slurmSetting } from './slurmSetting.ts';
 import { parsePlaceTarget } from './placeTarget.ts';
 import { VmImage } from './vmImage.ts';
 import { Workers } from './workers.ts';
@@ -21,7 +22,7 @@ import { Workers } from './workers.ts';
  * passphrases, codes. Only native windows ask.
  */
 export function registerPlaces(services: Services): Disposable {
-  const { commands, engine, log, notifier, picker, reports, workerIdentity } = services;
+  const { commands, engine, log, notifier, picker, reports, settings, workerIdentity } = services;
   const list = new PlacesList(engine, log);
   const places = new PlacePicker(list, notifier);
   const manage = new ManagePlaces(engine, list, notifier);
@@ -39,6 +40,7 @@ export function registerPlaces(services: Services): Disposable {
     list,
     registerView(services, list),
     engine.handle({
+      'place/slurm': ({ place }) => slurmSetting(settings.slurm, place),
       'place/confirmHostKey': (question) => confirmHostKey(question),
       'place/changedHostKey': (change) => showChangedHostKey(change),
       'place/askSecret': (question, signal) => askSecret(question, signal),

@@ -3,24 +3,25 @@ import { readFileSync } from 'node:fs';
 import { Duplex } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
+import { slurmChoice, slurmChoices, type SlurmChoice } from '../../../protocol/src/slurmChoice.ts';
 import { createBlobStore } from '../files/blobStore.ts';
 import { ByteReader } from '../files/byteReader.ts';
 import type { RunnerOptions } from '../runner.ts';
 import { serveBulk } from '../served/serveBulk.ts';
-import { chosenBatchFolder, readBatchTask, slurmEnvironment } from '../environment.ts';
+import { chosenBatchFolder, slurmEnvironment } from '../environment.ts';
 import { openStandardOutput, StdioTransport } from '../stdioTransport.ts';
 import { BatchFolder } from './batchFolder.ts';
 import { batchTimes } from './batchJobs.ts';
 import { batchScript } from './batchScript.ts';
 import { ensureFacts } from './ensureFacts.ts';
-import { runOnce } from './once.ts';
+import { runOnce, type OnceOptions } from './once.ts';
 import { createRunSlurm } from './runSlurm.ts';
 import { serveBatch } from './serveBatch.ts';
 import { createSlurm } from './slurm.ts';
 
 /** How the runner is told to be the login node's end of a cluster, and a task on a node. */
-export const batchUsage = `runner.cjs batch control|bulk --home DIR --sentinel TEXT
-runner.cjs batch once --home DIR --submit NAME`;
+export const batchUsage = `runner.cjs batch control|bulk --home DIR --sentinel TEXT [--partition NAME …]
+runner.cjs batch once --home DIR --submit NAME --index N --task ID --restart N`;
 
 /**
  * `control` says steps and, when a node is known, `ready` in lines that begin with the sentinel, and speaks the messages
@@ -33,12 +34,12 @@ export async function runBatchCommand(
 ): Promise<void> {
   let tell: ((line: string) => void) | undefined;
   try {
-    const { command, home, sentinel, submit } = parse(words);
+    const { command, home, sentinel, choice, ...task } = parse(words);
     if (command !== 'once') tell = (line) => void process.stdout.write(`\n${sentinel} ${line}\n`);
     const folder = new BatchFolder(home, options.environment.uid);
-    if (command === 'once') await once(folder, submit, options);
+    if (command === 'once') await once(folder, task, options);
     else if (command === 'bulk') await bulk(folder, tell);
-    else await control(folder, options, (line) => tell?.(line));
+    else await control(folder, choice, options, (line) => tell?.(line));
     process.exit(0);
   } catch (error) {
     const data = error instanceof UserError ? error.data : {};
@@ -54,6 +55,7 @@ export async function runBatchCommand(
 
 async function control(
   folder: BatchFolder,
+  choice: SlurmChoice,
   options: Omit<RunnerOptions, 'events' | 'flow'>,
   tell: (line: string) => void,
 ): Promise<void> {
@@ -62,9 +64,10 @@ async function control(
   process.on('SIGHUP', () => undefined);
   const own = readFileSync(process.argv[1] ?? '');
   const program = folder.placeProgram(own, hash('sha256', own));
-  const system = createSlurm(createRunSlurm(slurmEnvironment()));
+  const system = createSlurm(createRunSlurm(slurmEnvironment()), choice);
   const largest = await system.largestRequest();
-  const script = (name: string) => batchScript({ node: process.execPath, program, home: folder.path, name });
+  const script = (name: string) =>
+    batchScript({ node: process.execPath, program, home: folder.path, name, told: system.told });
   const gone = new AbortController();
   const now = () => Date.now();
   const common = { folder, system, program, script, now };
@@ -114,15 +117,14 @@ async function bulk(folder: BatchFolder, tell: ((line: string) => void) | undefi
 
 async function once(
   folder: BatchFolder,
-  name: string,
+  task: Pick<OnceOptions, 'name' | 'index' | 'task' | 'restart'>,
   runner: Omit<RunnerOptions, 'events' | 'flow'>,
 ): Promise<void> {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
   await runOnce({
-    ...readBatchTask(),
+    ...task,
     folder,
-    name,
     runner,
     program: process.argv[1] ?? '',
     stop: stop.signal,
@@ -142,11 +144,28 @@ function parse(words: readonly string[]) {
       home: { type: 'string' },
       sentinel: { type: 'string', default: '' },
       submit: { type: 'string', default: '' },
+      index: { type: 'string', default: '0' },
+      task: { type: 'string', default: '' },
+      restart: { type: 'string', default: '0' },
+      ...Object.fromEntries(slurmChoices.map((name) => [name, { type: 'string' as const }])),
     },
   });
   const command = commands.find((each) => each === positionals[0]);
   // On the login node a person may name another folder, which the script then names on the nodes.
   const home = (command === 'once' ? undefined : chosenBatchFolder()) ?? values.home;
   if (!command || positionals.length > 1 || !home?.startsWith('/')) throw new Error(batchUsage);
-  return { command, home, sentinel: values.sentinel, submit: values.submit };
+  const chosen = slurmChoices.flatMap((name) => {
+    const word = (values as Readonly<Record<string, unknown>>)[name];
+    return word === undefined ? [] : [[name, word] as const];
+  });
+  return {
+    command,
+    home,
+    sentinel: values.sentinel,
+    name: values.submit,
+    index: Number(values.index),
+    task: values.task,
+    restart: Number(values.restart),
+    choice: slurmChoice.parse(Object.fromEntries(chosen)),
+  };
 }

@@ -37,6 +37,8 @@ export const nodeFacts = z.strictObject({
   /** Digest of the runner that found it. */
   program: z.string(),
   host: z.string(),
+  /** Which machines were asked for. */
+  chosen: z._default(z.string(), ''),
   at: z.number(),
   version: z.string(),
   platform: z.string(),
@@ -52,6 +54,8 @@ const submitHead = z.strictObject({
   engine: z.string(),
   limits: jobLimits,
   acceptedAt: z.number(),
+  /** Which machines it is sent to (`BatchSystem.chosen`). */
+  chosen: z._default(z.string(), ''),
   /** What the jobs count on; null for a probe, which has no job. */
   expects: z.nullable(z.strictObject({ platform: z.string(), interpreters: z.array(interpreter) })),
 });

@@ -224,7 +224,7 @@ export class BatchJobs {
   }
 
   #accept(arrivals: readonly Arrival[]): void {
-    const { folder, engine, expects, now } = this.#options;
+    const { folder, system, engine, expects, now } = this.#options;
     const [first] = arrivals;
     if (!first) return;
     const submit: Submit = {
@@ -233,6 +233,7 @@ export class BatchJobs {
       engine,
       limits: first.spec.limits,
       acceptedAt: now(),
+      chosen: system.chosen,
       expects,
       jobs: arrivals.map(({ spec }) => spec),
     };
@@ -286,8 +287,7 @@ export class BatchJobs {
             kind: 'refused',
             code: 'internal',
             detail: `${system.title} refused it: ${answer.detail}`,
-            remedy:
-              'Change the card’s limits, or the account and partition that the start-up file of your shell on the login node names (SBATCH_ACCOUNT, SBATCH_PARTITION).',
+            remedy: `Change the card’s limits. ${system.advice.refused}`,
           });
     }
     this.#wake();
@@ -364,6 +364,12 @@ export class BatchJobs {
       job.reasonSince = now();
       this.#askMs = 0;
       this.#scheduleAsk();
+    }
+    if (tasks?.some(({ end, isRunning }) => end === undefined && !isRunning)) {
+      const detail = `${system.title} put its job back into the queue while it ran; it is not run again by itself`;
+      job.ended = { ...kept, result: { ...kept.result, outcome: { kind: 'cancelled', detail } } };
+      this.#toCancel.add(job);
+      return true;
     }
     const task = tasks?.find(({ end }) => end !== undefined);
     const isLate = now() - job.reasonSince > reasonMs;
@@ -452,6 +458,7 @@ export class BatchJobs {
       seconds: job.spec.limits.seconds,
       said: folder.saidOf(job.name, job.index),
       folder: folder.path,
+      otherFolder: system.advice.otherFolder,
     });
     this.#end(job, job.isCancelled ? { kind: 'cancelled' } : outcome);
   }

@@ -1,6 +1,5 @@
 import type { JobOutcome, JobResult } from '../../../protocol/src/runner.ts';
 import type { BatchEnd, BatchTask } from './batchSystem.ts';
-import { describeReason } from './slurmWords.ts';
 
 export interface Ended {
   /** How the batch system says that the task ended; undefined where it knows nothing of it any more. */
@@ -12,10 +11,13 @@ export interface Ended {
   /** What the script said on the node. */
   readonly said: string;
   readonly folder: string;
+  /** How another folder is named. */
+  readonly otherFolder: string;
 }
 
 /** The outcome of a job whose task is over and which left no result: only what is known for certain. */
-export function outcomeWithoutResult({ task, wasStarted, title, seconds, said, folder }: Ended): JobOutcome {
+export function outcomeWithoutResult(ended: Ended): JobOutcome {
+  const { task, wasStarted, title, seconds, said, folder, otherFolder } = ended;
   const word = task?.word ?? '';
   const words = said.trim() === '' ? '' : `. On the node it said: ${said.trim().slice(-600)}`;
   const end: BatchEnd | 'gone' = task?.end ?? 'gone';
@@ -58,7 +60,7 @@ export function outcomeWithoutResult({ task, wasStarted, title, seconds, said, f
         ? unknown(`${title} says ${word}, but there is no result`)
         : notRun(
             `The job ended on the node (${word})`,
-            `Compute nodes must see the folder ${folder} and have Node.js. Another folder is named by SALLYPORT_SLURM_DIR in the start-up file of your shell on the login node.`,
+            `Compute nodes must see the folder ${folder} and have Node.js. ${otherFolder}`,
           );
     case 'gone':
       return wasStarted
@@ -87,7 +89,7 @@ export function withReason(
   seconds: number,
 ): JobResult {
   if (task?.end !== undefined && broughtAbout.has(task.end)) {
-    const ended = { task, wasStarted: true, title, seconds, said: '', folder: '' };
+    const ended = { task, wasStarted: true, title, seconds, said: '', folder: '', otherFolder: '' };
     return { ...result, outcome: outcomeWithoutResult(ended) };
   }
   if (result.outcome.kind !== 'cancelled') return result;
@@ -99,5 +101,5 @@ export function withReason(
 export function describeTask(task: BatchTask | undefined, title: string): string {
   if (!task) return `${title} has it`;
   if (task.isRunning) return `${title} starts it (${task.word.toLowerCase()})`;
-  return `In ${title}’s queue: ${describeReason(task.reason)}`;
+  return `In ${title}’s queue: ${task.reason === '' ? 'waiting' : task.reason}`;
 }

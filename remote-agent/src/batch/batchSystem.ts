@@ -7,6 +7,14 @@ import type { JobLimits } from '../../../protocol/src/runner.ts';
 export interface BatchSystem {
   /** For messages: “Slurm”. */
   readonly title: string;
+  readonly advice: BatchAdvice;
+  /**
+   * Which of its machines tasks are sent to, as one text: what was found on one of them counts for these alone. Empty
+   * where the system decides.
+   */
+  readonly chosen: string;
+  /** Words of a POSIX shell for what the script is told on its machine. */
+  readonly told: BatchTold;
   /**
    * Hands `count` tasks over in one request, under a name that nothing else has. Each runs the script once with its
    * index, 0 to `count - 1`. Never rejects.
@@ -18,6 +26,23 @@ export interface BatchSystem {
   cancel(handles: readonly string[]): Promise<void>;
   /** The most tasks of one request. Throws `unreachable`, and `not-found` where the system is not installed. */
   largestRequest(): Promise<number>;
+}
+
+/** What a person can do, in the words of this system. */
+export interface BatchAdvice {
+  /** About a request that it refuses. */
+  readonly refused: string;
+  /** About another shared folder. */
+  readonly otherFolder: string;
+}
+
+export interface BatchTold {
+  /** The index of the task in its request. */
+  readonly index: string;
+  /** Names the task, the same for every start of it. */
+  readonly task: string;
+  /** How often it was started before. */
+  readonly restart: string;
 }
 
 export interface BatchRequest {
@@ -47,7 +72,7 @@ export interface BatchTask {
   readonly handle: string;
   /** The system's own word: PENDING. */
   readonly word: string;
-  /** Why it waits, in the system's word; empty where it does not say. */
+  /** Why it waits, for a person, with the system's own word in it; empty where it does not say. */
   readonly reason: string;
   /** Undefined while it waits or runs. */
   readonly end: BatchEnd | undefined;

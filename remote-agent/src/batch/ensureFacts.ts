@@ -35,7 +35,8 @@ const longestPollMs = 5000;
 export async function ensureFacts(options: EnsureFactsOptions): Promise<NodeFacts> {
   const { folder, system, program, now, onStep, signal } = options;
   const known = folder.facts();
-  const isKnown = known?.program === basename(program) && now() - known.at < freshMs;
+  const isSame = known?.program === basename(program) && known.chosen === system.chosen;
+  const isKnown = isSame && now() - known.at < freshMs;
   if (isKnown && known.isolation.kind !== 'none' && !options.isAnew) return known;
   folder.removeFacts();
   const name = (await waitingProbe(folder, system)) ?? (await submitProbe(options));
@@ -69,13 +70,21 @@ async function waitingProbe(folder: BatchFolder, system: BatchSystem): Promise<s
 async function submitProbe({ folder, system, script, now }: EnsureFactsOptions): Promise<string> {
   const name = `${probePrefix}${randomBytes(8).toString('hex')}`;
   const limits = { ...defaultCardLimits, seconds: 60, memoryMB: 200 };
-  folder.writeSubmit({ version: 1, name, engine: '', limits, acceptedAt: now(), expects: null, jobs: [] });
+  folder.writeSubmit({
+    version: 1,
+    name,
+    engine: '',
+    limits,
+    acceptedAt: now(),
+    expects: null,
+    jobs: [],
+    chosen: system.chosen,
+  });
   const answer = await system.submit({ name, count: 1, limits, waitSeconds: 0, script: script(name) });
   if (answer.kind !== 'refused') return name;
   folder.removeSubmit(name, []);
   throw new UserError('incompatible', `${system.title} refused a first job: ${answer.detail}`, {
-    remedy:
-      'Name an account and a partition in the start-up file of your shell on the login node (SBATCH_ACCOUNT, SBATCH_PARTITION).',
+    remedy: system.advice.refused,
   });
 }
 
@@ -91,7 +100,7 @@ function failed(
     'incompatible',
     `The first job ended (${task?.word ?? `${system.title} does not say how`}) and found nothing${said === '' ? '' : `. It said: ${said}`}`,
     {
-      remedy: `Compute nodes must see the folder ${folder.path} and have Node.js. Another folder is named by SALLYPORT_SLURM_DIR in the start-up file of your shell on the login node.`,
+      remedy: `Compute nodes must see the folder ${folder.path} and have Node.js. ${system.advice.otherFolder}`,
     },
   );
 }

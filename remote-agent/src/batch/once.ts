@@ -40,7 +40,7 @@ export async function runOnce(options: OnceOptions): Promise<void> {
   if (!submit) return;
   const scratch = ownFolder(options.runner.environment.uid);
   if (submit.expects === null) {
-    await probe(options, scratch);
+    await probe(options, submit, scratch);
     return;
   }
   const job = submit.jobs[options.index];
@@ -57,7 +57,7 @@ function ownFolder(uid: number): string {
   return path;
 }
 
-async function probe(options: OnceOptions, scratch: string): Promise<void> {
+async function probe(options: OnceOptions, { chosen }: Submit, scratch: string): Promise<void> {
   const { folder, program, now } = options;
   const runner = new Runner({ ...options.runner, flow: neverCongested, events: silent });
   try {
@@ -65,6 +65,7 @@ async function probe(options: OnceOptions, scratch: string): Promise<void> {
     folder.writeFacts({
       program: basename(program),
       host: hostname(),
+      chosen,
       at: now(),
       version,
       platform,
@@ -133,7 +134,10 @@ async function runJobOnce(
       });
     const ready = hello.isolation.kind === 'none' ? job : await withValues(options, job, runner);
     if (!ready) {
-      options.runner.onProblem('get vault values', new Error('another start of this job has told a key since'));
+      options.runner.onProblem(
+        'get vault values',
+        new Error('another start of this job has told a key since'),
+      );
       return;
     }
     result = await runner.handlers['job/run'](ready, stop);
@@ -185,7 +189,7 @@ function assertExpected(
     `The node ${hostname()} has ${runtime} ${had ?? 'none'} on ${found.platform}, the node of the first job had ${wanted ?? 'none'} on ${expects?.platform ?? ''}`,
     {
       remedy:
-        'Choose nodes of one kind, for example with SBATCH_CONSTRAINT or SBATCH_PARTITION in the start-up file of your shell on the login node, and check the place anew.',
+        'Let this place send cards to nodes of one kind only (docs/slurm.md says how), and check it anew.',
     },
   );
 }

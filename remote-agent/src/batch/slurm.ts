@@ -1,4 +1,5 @@
 import { UserError } from '../../../protocol/src/errors.ts';
+import { slurmChoices, type SlurmChoice } from '../../../protocol/src/slurmChoice.ts';
 import type { BatchRequest, BatchSystem, BatchTask } from './batchSystem.ts';
 import {
   accountingFormat,
@@ -27,7 +28,8 @@ const mostTasks = 1000;
 const namesAtOnce = 200;
 
 /** Slurm by its own commands, 20.11 and later. */
-export function createSlurm(run: RunSlurm): BatchSystem {
+export function createSlurm(run: RunSlurm, choice: SlurmChoice = {}): BatchSystem {
+  const chosen = chosenWords(choice);
   const ask = async (program: string, words: readonly string[]): Promise<SlurmAnswer> => {
     const answer = await run(program, words);
     if (answer.code === undefined || (answer.code !== 0 && isControllerAway(answer.stderr)))
@@ -36,9 +38,22 @@ export function createSlurm(run: RunSlurm): BatchSystem {
   };
   return {
     title: 'Slurm',
+    advice: {
+      refused:
+        'Account and partition are named by the setting sallyport.slurm, or in the start-up file of your shell on the login node (SBATCH_ACCOUNT, SBATCH_PARTITION).',
+      otherFolder:
+        'Another folder is named by SALLYPORT_SLURM_DIR in the start-up file of your shell on the login node.',
+    },
+    chosen: chosen.join(' '),
+    // sbatch(1), OUTPUT ENVIRONMENT VARIABLES.
+    told: {
+      index: '${SLURM_ARRAY_TASK_ID:-0}',
+      task: '${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}_${SLURM_ARRAY_TASK_ID:-0}',
+      restart: '${SLURM_RESTART_COUNT:-0}',
+    },
     submit: async ({ script, ...request }) => {
       try {
-        return parseSubmit(await run('sbatch', submitWords(request), script));
+        return parseSubmit(await run('sbatch', [...submitWords(request), ...chosen], script));
       } catch (error) {
         return { kind: 'refused', detail: String(error) };
       }
@@ -103,6 +118,14 @@ export function submitWords({ name, count, limits, waitSeconds }: Omit<BatchRequ
     `--mem=${limits.memoryMB + extraMemoryMB}M`,
     ...(count > 1 ? [`--array=0-${count - 1}`] : []),
   ];
+}
+
+/** Nothing where a person chose nothing: what their shell names counts then. */
+function chosenWords(choice: SlurmChoice): string[] {
+  return slurmChoices.flatMap((name) => {
+    const word = choice[name];
+    return word === undefined ? [] : [`--${name}=${word}`];
+  });
 }
 
 function away(said: string): UserError {

@@ -1,5 +1,5 @@
 import { isBatchName, type BatchTask, type SubmitAnswer } from './batchSystem.ts';
-import { endOfSlurmState, isRunningSlurmState } from './slurmWords.ts';
+import { describeReason, endOfSlurmState, isRunningSlurmState } from './slurmWords.ts';
 
 /** What a program of Slurm printed. `code` is undefined where it was ended because it took too long. */
 export interface SlurmAnswer {
@@ -40,7 +40,7 @@ function taskOf(id: string, index: string, word: string, name: string, reason: s
       index: isArray ? Number(index) : 0,
       handle: isArray ? `${id}_${index}` : id,
       word: /^[A-Z_]{1,30}/.exec(word)?.[0] ?? 'UNKNOWN',
-      reason: reason === 'None' ? '' : reason.slice(0, 200),
+      reason: describeReason(reason.slice(0, 200)),
       end: endOfSlurmState(word),
       isRunning: isRunningSlurmState(word),
     },

@@ -55,12 +55,13 @@ const reasons: Readonly<Record<string, string>> = {
   Reservation: 'it waits for a reservation',
 };
 
-/** The reason with its meaning, for a person; Slurm's own word is always in it. */
+/** The reason with its meaning, for a person; Slurm's own word is always in it. Empty where Slurm says none. */
 export function describeReason(reason: string): string {
-  const [word = ''] = /^[A-Za-z_]+/.exec(reason) ?? [];
-  if (word === '' || word === 'None') return 'waiting';
+  const said = /^\((.*)\)$/s.exec(reason)?.[1] ?? reason;
+  const [word = ''] = /^[A-Za-z_]+/.exec(said) ?? [];
+  if (word === '' || word === 'None') return '';
   const meaning = reasons[word];
-  return meaning === undefined ? reason : `${reason} (${meaning})`;
+  return meaning === undefined ? said : `${said} (${meaning})`;
 }
 
 function firstWord(state: string): string {

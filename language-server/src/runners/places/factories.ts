@@ -76,7 +76,7 @@ async function slurmTransport(
   host: string,
 ): Promise<RunnerTransport> {
   const { openSlurmTransport } = await import('../slurm/openSlurmTransport.ts');
-  return openSlurmTransport(sshOptions(around, place, host));
+  return openSlurmTransport(sshOptions(around, place, host), around.person);
 }
 
 function sshOptions(around: PlaceSurroundings, place: string, host: string): OpenSshTransportOptions {

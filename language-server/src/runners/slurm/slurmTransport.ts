@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import * as z from 'zod/mini';
 import { isErrorCode, UserError } from '../../../../protocol/src/errors.ts';
+import { slurmChoice, slurmChoices, type SlurmChoice } from '../../../../protocol/src/slurmChoice.ts';
 import { showHiddenLines } from '../../../../protocol/src/text.ts';
 import type { OpenOptions, RunnerLink, RunnerTransport } from '../places/runnerTransport.ts';
 import { createSentinel, readToSentinel } from '../ssh/sentinel.ts';
@@ -16,6 +17,8 @@ export interface SlurmTransportOptions {
   /** The login node, a host of the person's SSH configuration. */
   readonly host: string;
   readonly sessions: Pick<SshSessions, 'open'>;
+  /** Where on the cluster the person wants their cards; asked for at each connection. */
+  readonly choice: () => Promise<SlurmChoice>;
   /** The runner's file here. */
   readonly program: string;
 }
@@ -36,16 +39,17 @@ export function createSlurmTransport(options: SlurmTransportOptions): RunnerTran
 }
 
 async function openLink(
-  { sessions, host, program }: SlurmTransportOptions,
+  { sessions, host, program, choice }: SlurmTransportOptions,
   more: OpenOptions,
 ): Promise<RunnerLink> {
+  const chosen = wordsOf(await choice());
   const session = await sessions.open(host, more);
   try {
     const { connection } = session;
     const { onStep, signal } = more;
     const installed = await installProgram({ connection, program, folder: slurmFolder, onStep });
     onStep('Asking Slurm there');
-    const control = await start(connection, installed, 'control', onStep, signal);
+    const control = await start(connection, installed, `control${chosen}`, onStep, signal);
     void connection.closed.then(() => control.destroy());
     // One stream for all bytes: a login node gives few channels, and each costs the start of a program.
     const bulk = new LentPort(() => openBytes(session, installed, signal));
@@ -88,12 +92,12 @@ async function openBytes(
 async function start(
   connection: SshConnection,
   { node, file, home }: InstalledProgram,
-  kind: 'control' | 'bulk',
+  words: `control${string}` | 'bulk',
   onStep: (step: string) => void,
   signal: AbortSignal,
 ): Promise<Duplex> {
   const sentinel = createSentinel();
-  const command = `exec '${node}' '${file}' batch ${kind} --home '${home}' --sentinel ${sentinel}`;
+  const command = `exec '${node}' '${file}' batch ${words} --home '${home}' --sentinel ${sentinel}`;
   const started = await connection.exec(command);
   const stop = () => started.stream.destroy();
   signal.addEventListener('abort', stop, { once: true });
@@ -106,6 +110,14 @@ async function start(
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** Each a word for the shell there: the form of a choice (`slurmChoice`) leaves no quote in it. */
+function wordsOf(choice: SlurmChoice): string {
+  const checked = slurmChoice.parse(choice);
+  return slurmChoices
+    .map((name) => (checked[name] === undefined ? '' : ` --${name} '${checked[name]}'`))
+    .join('');
 }
 
 async function readUntilReady(

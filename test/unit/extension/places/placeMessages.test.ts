@@ -18,6 +18,8 @@ describe('texts around places', () => {
       placeWords.changedDetail(key, known, ['one.test']),
       placeWords.secretTitle('ssh:lab', 'lab.test'),
       placeWords.passphraseTitle('ssh:lab'),
+      placeWords.noChoice('lab'),
+      placeWords.mendChoice(),
     ];
     assertGolden(join(import.meta.dirname, '../goldens/placeMessages.txt'), `${lines.join('\n---\n')}\n`);
   });

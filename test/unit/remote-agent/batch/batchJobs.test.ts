@@ -23,6 +23,9 @@ import { until } from '../../../support/until.ts';
 /** A batch system that does what a test says: another one than Slurm, behind the same interface. */
 class FakeSystem implements BatchSystem {
   readonly title = 'Queue';
+  readonly advice = { refused: 'Ask who runs it.', otherFolder: 'Name another folder.' };
+  readonly chosen = '';
+  readonly told = { index: '$1', task: '$2', restart: '$3' };
   readonly requests: BatchRequest[] = [];
   readonly cancelled: string[] = [];
   tasks: BatchTask[] = [];

@@ -37,6 +37,7 @@ describe('the end of a job that left no result', () => {
         seconds: 5,
         said,
         folder: '/shared',
+        otherFolder: 'Name another.',
       });
       assert.equal(outcome.kind, kind);
       assert.match('detail' in outcome ? (outcome.detail ?? '') : '', text);
@@ -72,7 +73,7 @@ describe('the end of a job that left no result', () => {
       index: 0,
       handle: '1',
       word: 'PENDING',
-      reason: 'Resources',
+      reason: 'Resources (no node is free)',
       end: undefined,
       isRunning: false,
     };
@@ -81,6 +82,7 @@ describe('the end of a job that left no result', () => {
       describeTask({ ...task, word: 'RUNNING', isRunning: true }, 'Slurm'),
       'Slurm starts it (running)',
     );
+    assert.equal(describeTask({ ...task, reason: '' }, 'Slurm'), 'In Slurm’s queue: waiting');
     assert.equal(describeTask(undefined, 'Slurm'), 'Slurm has it');
   });
 });

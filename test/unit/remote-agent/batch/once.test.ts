@@ -40,6 +40,7 @@ describe('one task on a node', () => {
       engine: 'engine-a',
       limits,
       acceptedAt: 1,
+      chosen: '',
       expects,
       jobs: [job],
       ...more,
@@ -72,7 +73,8 @@ describe('one task on a node', () => {
   /** The same as a node does it: the runner's file in a process of its own. */
   async function asProcess(task: string): Promise<void> {
     const words = [bundledRunner(), 'batch', 'once', '--home', home().path, '--submit', name];
-    await execute(process.execPath, words, { env: { PATH: '/usr/bin:/bin', SLURM_JOB_ID: task } });
+    const told = ['--index', '0', '--task', `${task}_0`, '--restart', '0'];
+    await execute(process.execPath, [...words, ...told], { env: { PATH: '/usr/bin:/bin' } });
   }
 
   const outcomeOf = (shared: BatchFolder, jobId: string) => shared.resultOf(jobId)?.result.outcome;

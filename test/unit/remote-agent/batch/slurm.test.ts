@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { slurmChoice } from '../../../../protocol/src/slurmChoice.ts';
 import { batchScript, quote } from '../../../../remote-agent/src/batch/batchScript.ts';
 import { createSlurm, submitWords, type RunSlurm } from '../../../../remote-agent/src/batch/slurm.ts';
 import { jobWith } from '../../../support/jobs.ts';
@@ -36,6 +37,40 @@ describe('Slurm by its commands', () => {
         word.startsWith('--array'),
       ),
     );
+  });
+
+  it('what a person chose is asked for, each as one word that Slurm knows, and told apart from other nodes [SLURM-20]', async () => {
+    let asked: readonly string[] = [];
+    const run: RunSlurm = (_program, words) => {
+      asked = words;
+      return Promise.resolve({ code: 0, stdout: '7\n', stderr: '' });
+    };
+    const system = createSlurm(run, { partition: 'short', constraint: 'avx2&(rack1|rack2)' });
+    await system.submit({ name: 'sallyport-a', count: 1, limits, waitSeconds: 0, script: '' });
+    assert.deepEqual(asked.slice(-2), ['--partition=short', '--constraint=avx2&(rack1|rack2)']);
+    assert.notEqual(system.chosen, createSlurm(run, { partition: 'long' }).chosen);
+    assert.equal(createSlurm(run).chosen, '');
+  });
+
+  it('what is no word of Slurm’s is none that a person can choose [SLURM-20]', () => {
+    const good = ['short', 'a_b-c.d', 'gpu,cpu', 'avx2&rack1', '[rack1|rack2]', 'user@site'];
+    for (const partition of good) assert.ok(slurmChoice.safeParse({ partition }).success, partition);
+    const bad = [
+      '',
+      '-x',
+      '--wrap=true',
+      'a b',
+      "a'b",
+      'a"b',
+      'a$b',
+      'a\nb',
+      'a;b',
+      'a`b',
+      'a/b',
+      'x'.repeat(201),
+    ];
+    for (const partition of bad) assert.ok(!slurmChoice.safeParse({ partition }).success, partition);
+    assert.ok(!slurmChoice.safeParse({ wrap: 'true' }).success);
   });
 
   it('a controller that does not answer is “unreachable”, and asked names are split', async () => {
@@ -90,12 +125,24 @@ describe('Slurm by its commands', () => {
     mkdirSync(join(home, 'runs'), { recursive: true });
     const program = join(home, 'runner.cjs');
     writeFileSync(program, 'console.log(JSON.stringify(process.argv.slice(2)))');
-    const script = batchScript({ node: process.execPath, program, home, name: 'sallyport-a' });
+    const { told } = createSlurm(() => Promise.reject(new Error('nothing is asked')));
+    const script = batchScript({ node: process.execPath, program, home, name: 'sallyport-a', told });
     execFileSync('/bin/sh', ['-s'], {
       input: script,
-      env: { PATH: '/usr/bin:/bin', SLURM_ARRAY_TASK_ID: '7' },
+      env: {
+        PATH: '/usr/bin:/bin',
+        SLURM_JOB_ID: '20',
+        SLURM_ARRAY_JOB_ID: '12',
+        SLURM_ARRAY_TASK_ID: '7',
+        SLURM_RESTART_COUNT: '2',
+      },
     });
     const said = JSON.parse(readFileSync(join(home, 'runs', 'sallyport-a.7.said'), 'utf8')) as string[];
-    assert.deepEqual(said, ['batch', 'once', '--home', home, '--submit', 'sallyport-a']);
+    const task = ['--index', '7', '--task', '12_7', '--restart', '2'];
+    assert.deepEqual(said, ['batch', 'once', '--home', home, '--submit', 'sallyport-a', ...task]);
+    // One that is no array, started for the first time.
+    execFileSync('/bin/sh', ['-s'], { input: script, env: { PATH: '/usr/bin:/bin', SLURM_JOB_ID: '20' } });
+    const alone = JSON.parse(readFileSync(join(home, 'runs', 'sallyport-a.0.said'), 'utf8')) as string[];
+    assert.deepEqual(alone.slice(6), ['--index', '0', '--task', '20_0', '--restart', '0']);
   });
 });

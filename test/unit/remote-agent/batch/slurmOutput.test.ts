@@ -90,9 +90,17 @@ describe('what Slurm’s programs print', () => {
       ]),
       [
         ['sallyport-a', 0, '9_0', 'RUNNING', '', undefined, true],
-        ['sallyport-a', 1, '9_1', 'PENDING', 'Resources', undefined, false],
+        ['sallyport-a', 1, '9_1', 'PENDING', 'Resources (no node is free)', undefined, false],
         ['sallyport-b', 0, '10', 'COMPLETED', '', 'completed', false],
-        ['sallyport-c', 0, '11', 'PENDING', '(ReqNodeNotAvail, UnavailableNodes:n|1)', undefined, false],
+        [
+          'sallyport-c',
+          0,
+          '11',
+          'PENDING',
+          'ReqNodeNotAvail, UnavailableNodes:n|1 (a node that it needs is not available)',
+          undefined,
+          false,
+        ],
       ],
     );
   });
@@ -146,8 +154,8 @@ describe('what Slurm’s programs print', () => {
 
   it('reasons keep Slurm’s own word', () => {
     const rows = [
-      ['', 'waiting'],
-      ['None', 'waiting'],
+      ['', ''],
+      ['None', ''],
       ['Priority', 'Priority (jobs of higher priority come first)'],
       [
         'PartitionNodeLimit',
