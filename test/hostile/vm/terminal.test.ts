@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { PlaceRunner } from '../../../language-server/src/runners/places/placeRunner.ts';
@@ -58,10 +58,11 @@ describe('a terminal in a VM', function () {
 
   it('[VM-21] is an ordinary user who sees the machine and the files of a card that runs, and changes nothing', async () => {
     const code = await putTree(vms.blobs.folder, {
-      'main.sh': 'echo begun; sleep 120',
+      'main.sh': 'echo begun; sleep 500',
       'note.txt': 'seen\n',
     });
-    const job = { ...jobWith({ jobId: `vm-terminal-${process.pid}`, code }), project: 'one' };
+    const limits = { seconds: 600, memoryMB: 128, processes: 16, outputMB: 1, logMB: 1 };
+    const job = { ...jobWith({ jobId: `vm-terminal-${process.pid}`, code, limits }), project: 'one' };
     const heard = new Heard();
     const stop = new AbortController();
     const running = vms.place.run(job, heard, stop.signal);
@@ -70,7 +71,7 @@ describe('a terminal in a VM', function () {
     const connection = await connect();
     const look = await said(
       connection,
-      'id -u; cat /jobs/*/code/note.txt; busybox ps | grep -c "[s]leep 120"; head -1 /etc/passwd',
+      'id -u; cat /jobs/*/code/note.txt; busybox ps | grep -c "[s]leep 500"; head -1 /etc/passwd',
     );
     assert.match(look, /^2000\nseen\n[1-9]\nroot:x:0:0:/);
     const note = '$(echo /jobs/*/code/note.txt)';
@@ -81,7 +82,7 @@ describe('a terminal in a VM', function () {
       'echo x > /usr/bin/x',
       'echo 1 > /proc/sys/kernel/panic',
       'kill -9 1',
-      'pkill -9 -f "sleep 120"',
+      'pkill -9 -f "sleep 500"',
       'mount -o remount,rw /',
       'umount /var/lib/sallyport',
     ];
@@ -242,6 +243,8 @@ describe('a terminal in a VM', function () {
   it('[VM-24] at the command line: keys, size, Ctrl-C and exit code are the shell’s', async () => {
     const built = await buildPrograms();
     try {
+      // The one that the image was built with.
+      copyFileSync(runner, join(built, 'dist/remote-agent.cjs'));
       const project = writeProject(join(folder(), 'project'), { a: {} });
       const steps = [
         { wait: 'person@vm:~$', size: [41, 131] },
