@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { UserError } from '../../../protocol/src/errors.ts';
 import type { JobResult, JobSpec } from '../../../protocol/src/runner.ts';
 import { putTree } from '../../support/blobs.ts';
 import { jobWith } from '../../support/jobs.ts';
@@ -29,7 +30,9 @@ describe('cards through Slurm', function () {
       console.log('No Slurm or no sshd here: install slurm-wlm, munge and openssh-server to run these.');
       this.skip();
     }
-    opened = rig = new SlurmRig({ login: { SECRET_TOKEN: canary } });
+    const nodes = `Nodes=${hostname().split('.')[0]} State=UP`;
+    const partitions = [`PartitionName=other ${nodes}`, `PartitionName=brief ${nodes} MaxTime=1`];
+    opened = rig = new SlurmRig({ login: { SECRET_TOKEN: canary }, settings: partitions });
     await rig.start();
     place = rig.open();
     const { isolation } = await place.runner.ready();
@@ -83,6 +86,16 @@ describe('cards through Slurm', function () {
     assert.deepEqual(killed.result.outcome, { kind: 'signalled', signal: 'SIGKILL' });
     const states = (await rig.cluster.jobs()).map(({ state }) => state);
     assert.ok(!states.includes('FAILED'), `A job failed: ${states.join(' ')}`);
+  });
+
+  it('a card that reaches its own limits ends in the words of everywhere, before Slurm does anything [SLURM-02] [SLURM-13]', async () => {
+    const { limits } = jobWith({});
+    const [late, large] = await Promise.all([
+      run('sleep 50', { limits: { ...limits, seconds: 1 } }),
+      run('head -c 200000000 /dev/zero | tail', { limits: { ...limits, seconds: 50, memoryMB: 64 } }),
+    ]);
+    assert.deepEqual(late.result.outcome, { kind: 'timeout', seconds: 1 });
+    assert.equal(large.result.outcome.kind, 'limit', JSON.stringify(large.result.outcome));
   });
 
   it('L03: one that is cancelled in Slurm while it runs says so [SLURM-03]', async () => {
@@ -317,6 +330,38 @@ describe('cards through Slurm', function () {
     const { result } = await run('true', { limits: { ...jobWith({}).limits, memoryMB: 900_000_000 } });
     assert.equal(result.outcome.kind, 'refused');
     assert.match(detailOf(result), /Slurm refused it: .*(node configuration|memory)/i);
+  });
+
+  it('a card goes where the person’s settings send it, and a first job asks what a node there is [SLURM-20]', async () => {
+    const there = rig.open({ choice: { partition: 'other' } });
+    await there.runner.ready();
+    const { result } = await start('true', {}, there);
+    assert.equal((await result).outcome.kind, 'exited');
+    const known = await rig.cluster.run('scontrol', 'show', 'job');
+    // The probe and the card.
+    assert.equal(known.match(/Partition=other/g)?.length, 2);
+    there.runner.disconnect();
+  });
+
+  it('a partition that Slurm does not have is refused in its words, with what to do [SLURM-20]', async () => {
+    const nowhere = rig.open({ choice: { partition: 'nowhere' } });
+    await assert.rejects(nowhere.runner.ready(), (error) => {
+      assert.ok(error instanceof UserError);
+      assert.match(error.message, /Slurm refused a first job: .*[Ii]nvalid partition/);
+      assert.match(String(error.data['remedy']), /sallyport\.slurm/);
+      return true;
+    });
+    assert.equal(nowhere.runner.view().state, 'refused');
+  });
+
+  it('a partition that gives too little time says so while the first job waits there [SLURM-05] [SLURM-20]', async () => {
+    const brief = rig.open({ choice: { partition: 'brief' } });
+    const ready = brief.runner.ready();
+    const isTold = () =>
+      brief.views.some(({ detail }) => /PartitionTimeLimit \(it asks for more time/.test(detail));
+    await until(isTold, 30_000);
+    await rig.cluster.run('scancel', '--state=PENDING', '--partition=brief');
+    await assert.rejects(ready, { code: 'incompatible', message: /first job ended \(CANCELLED\)/ });
   });
 
   it('a node that fails while a card runs leaves it unknown, and it is not run again [SLURM-03]', async () => {
