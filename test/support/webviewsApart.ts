@@ -64,20 +64,34 @@ export class Sight {
 
   /** Waits for a webview whose content has this selector. */
   async webview(selector: string): Promise<FrameLocator> {
-    const end = performance.now() + 30_000;
-    while (performance.now() < end) {
+    let found: FrameLocator | undefined;
+    await this.waitFor(`a webview with ${selector}`, async () => {
       const frames = this.page.locator('iframe.webview');
       for (let at = (await frames.count()) - 1; at >= 0; at--) {
-        const frame = frames.nth(at).contentFrame().frameLocator('iframe#active-frame');
-        const found = await frame
-          .locator(selector)
-          .count()
-          .catch(() => 0);
-        if (found > 0) return frame;
+        found = frames.nth(at).contentFrame().frameLocator('iframe#active-frame');
+        if ((await found.locator(selector).count()) > 0) return 1;
       }
+      return 0;
+    });
+    assert.ok(found);
+    return found;
+  }
+
+  /** Waits until the workbench, whichever page it is on, shows this text. */
+  async reads(text: string | RegExp): Promise<void> {
+    await this.waitFor(`the text ${String(text)}`, async () =>
+      (await this.webview('.workbench')).getByText(text).count(),
+    );
+  }
+
+  /** Asks until the answer is more than nothing. */
+  async waitFor(what: string, count: () => Promise<number>): Promise<void> {
+    const end = performance.now() + 60_000;
+    while (performance.now() < end) {
+      if ((await count().catch(() => 0)) > 0) return;
       await wait(50);
     }
-    assert.fail(`Waited in vain for a webview with ${selector}`);
+    assert.fail(`Waited in vain for ${what}`);
   }
 
   /** Ends the renderer of the only webview, and answers with the pids of those that are gone. */

@@ -20,6 +20,8 @@ export interface WorkbenchPageOptions {
   readonly handlers: (page: WorkbenchPage) => WorkbenchHandlers;
   /** The page's renderer is gone or hangs. */
   readonly onDead: () => void;
+  /** What is said once, when the page first shows something. */
+  readonly greeting?: string | undefined;
 }
 
 /** One page of the workbench, in the side bar or in an editor: its channel, and whether it is alive. */
@@ -27,10 +29,12 @@ export class WorkbenchPage implements Disposable {
   readonly #channel: Channel<typeof workbenchHost, typeof workbenchView>;
   readonly #watchdog: Watchdog;
   readonly #close: () => void;
+  #greeting: string | undefined;
   /** The page is there and listens. A hidden page is gone; it says so when it is back. */
   #isReady = false;
 
-  constructor({ webview, log, handlers, onDead }: WorkbenchPageOptions) {
+  constructor({ webview, log, handlers, onDead, greeting }: WorkbenchPageOptions) {
+    this.#greeting = greeting;
     this.#watchdog = new Watchdog({
       now: () => performance.now(),
       every: (ms, run) => {
@@ -67,7 +71,12 @@ export class WorkbenchPage implements Disposable {
 
   /** Dropped while the page is not there. */
   tell<M extends keyof Told>(method: M, params: ParamsOf<Told[M]>): void {
-    if (this.#isReady) this.#channel.notify(method, params);
+    if (!this.#isReady) return;
+    this.#channel.notify(method, params);
+    // A state takes away what was said before it.
+    if (method !== 'workbench/state' || this.#greeting === undefined) return;
+    this.#channel.notify('workbench/message', { text: this.#greeting });
+    this.#greeting = undefined;
   }
 
   dispose(): void {

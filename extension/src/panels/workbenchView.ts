@@ -31,13 +31,15 @@ export interface WorkbenchPlaces {
 /** The workbench in the side bar. Where its page dies, the view is taken away and brought back, with a new renderer. */
 export class WorkbenchView implements WebviewViewProvider {
   readonly #places: WorkbenchPlaces;
+  #greeting: string | undefined;
 
   constructor(places: WorkbenchPlaces) {
     this.#places = places;
   }
 
   resolveWebviewView(view: WebviewView): void {
-    const page = fill(this.#places, view, () => void this.#revive());
+    const page = fill(this.#places, view, this.#greeting, () => void this.#revive());
+    this.#greeting = undefined;
     page.setVisible(view.visible);
     view.onDidChangeVisibility(() => page.setVisible(view.visible));
     view.onDidDispose(() => page.dispose());
@@ -45,6 +47,7 @@ export class WorkbenchView implements WebviewViewProvider {
 
   async #revive(): Promise<void> {
     const { commands, log } = this.#places;
+    this.#greeting = words.cameBack();
     try {
       await commands.runBuiltin(`${viewIds.workbench}.toggleVisibility`);
       await commands.runBuiltin(`${viewIds.workbench}.toggleVisibility`);
@@ -68,26 +71,26 @@ export class WorkbenchEditor implements Disposable {
     return this.#panel?.active ?? false;
   }
 
-  open(column: ViewColumn = ViewColumn.Active): void {
+  open(column: ViewColumn = ViewColumn.Active, greeting?: string): void {
     if (this.#panel) {
       this.#panel.reveal();
       return;
     }
     const options = webviewOptions(this.#places.extensionUri);
-    this.adopt(window.createWebviewPanel(workbenchType, words.title(), column, options));
+    this.adopt(window.createWebviewPanel(workbenchType, words.title(), column, options), greeting);
   }
 
   /** Takes a panel that VS Code made or restored. */
-  adopt(panel: WebviewPanel): void {
+  adopt(panel: WebviewPanel, greeting?: string): void {
     if (this.#panel) {
       panel.dispose();
       return;
     }
     this.#panel = panel;
-    const page = fill(this.#places, panel, () => {
+    const page = fill(this.#places, panel, greeting, () => {
       const column = panel.viewColumn;
       panel.dispose();
-      this.open(column);
+      this.open(column, words.cameBack());
     });
     page.setVisible(panel.visible);
     panel.onDidChangeViewState(() => page.setVisible(panel.visible));
@@ -102,16 +105,19 @@ export class WorkbenchEditor implements Disposable {
   }
 }
 
-function fill(places: WorkbenchPlaces, place: WebviewPanel | WebviewView, onDead: () => void) {
+function fill(
+  places: WorkbenchPlaces,
+  place: WebviewPanel | WebviewView,
+  greeting: string | undefined,
+  onDead: () => void,
+) {
   const { controller, extensionUri, files, notifier, log } = places;
   const page = new WorkbenchPage({
     webview: place.webview,
     log,
     handlers: () => controller.handlers(),
-    onDead: () => {
-      notifier.show({ severity: 'info', text: words.cameBack() });
-      onDead();
-    },
+    onDead,
+    greeting,
   });
   const added = together(page, controller.add(page));
   openShell(place, 'workbench', extensionUri, files).catch((error: unknown) => notifier.showError(error));

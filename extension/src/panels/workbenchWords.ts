@@ -7,7 +7,7 @@ const t = l10n.t;
 export const workbenchWords = {
   title: (): string => t('Workbench'),
   cameBack: (): string =>
-    t('The workbench’s page had stopped and was opened again. The conversation and your text are there.'),
+    t('This page had stopped and was opened again. The conversation and what you typed are there.'),
   renameTitle: (): string => t('Rename Conversation'),
   deleteQuestion: (title: string): string => t('Delete the conversation “{0}”?', short(title, 80)),
   deleteDetail: (): string =>

@@ -48,6 +48,17 @@ export const appHostStyle = `
   .app-hint {
     color: var(--vscode-descriptionForeground);
   }
+  /* Still read aloud: the way out by keyboard is told to those who need it most. */
+  @media (max-width: 400px) {
+    .app-hint {
+      position: absolute;
+      width: 1px;
+      height: 1px;
+      overflow: hidden;
+      clip-path: inset(50%);
+      white-space: nowrap;
+    }
+  }
   .app-bar button {
     padding: 2px 8px;
     color: var(--vscode-foreground);
