@@ -13,14 +13,15 @@ import { createJobAuthority } from '../../remote-agent/src/vault/jobAuthority.ts
 import { createTrust } from '../../remote-agent/src/vault/trust.ts';
 import { openTunnel } from '../support/proxyClient.ts';
 import { createTestAuthority, openSecureOrigin } from '../support/secureOrigin.ts';
-import { limitRow, measureInTurns, median, type BenchRow } from './benchRow.ts';
+import { PluginValues } from '../support/pluginValues.ts';
+import { limitRow, measureInTurns, median, ratioRow, type BenchRow } from './benchRow.ts';
 
 const group = 'vault';
 const megabyte = 1e6;
 
-/** The scrubber with 100 secrets, and what putting a value in adds to a request. */
+/** The scrubber with 100 secrets, and what putting a value in adds to a request of a card and of a plugin. */
 export async function vaultUseBench(): Promise<BenchRow[]> {
-  return [...(await scrubberRows()), ...(await egressRows())];
+  return [...(await scrubberRows()), ...(await egressRows()), await pluginRow()];
 }
 
 async function scrubberRows(): Promise<BenchRow[]> {
@@ -75,6 +76,23 @@ async function scrubberRows(): Promise<BenchRow[]> {
     holds: null,
   });
   return rows;
+}
+
+/** A plugin's request over TLS to loopback, made by the extension with a value, beside the engine's own without one. */
+async function pluginRow(): Promise<BenchRow> {
+  const values = await PluginValues.open();
+  try {
+    await values.grant();
+    const url = 'https://api.example.org/notes';
+    const { ours, peer } = await measureInTurns(41, {
+      ours: () => values.fetch(url),
+      peer: () => values.fetch(url, {}, { principal: 'plugin:notes/other' }),
+    });
+    const name = 'request of a plugin with a value, its line in the log synced; peer the same without';
+    return ratioRow({ group, name, ours, peer, unit: 'ms', goal: '' }, null);
+  } finally {
+    await values.close();
+  }
 }
 
 async function egressRows(): Promise<BenchRow[]> {
