@@ -47,6 +47,8 @@ describe('folders of this computer in a VM', function () {
   let jobs = 0;
 
   before(async function () {
+    // It may have to build the image first.
+    this.timeout(600_000);
     const fault = vmFault();
     if (fault !== undefined) {
       console.log(`      skipped: ${fault}`);

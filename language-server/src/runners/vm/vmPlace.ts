@@ -79,12 +79,12 @@ export class VmPlace implements PlaceRunner {
   }
 
   async held(): Promise<HeldJob[]> {
-    const lists = await Promise.all([...this.#vms].map(({ runner }) => runner.held()));
+    const lists = await Promise.all(this.#keeping().map(({ runner }) => runner.held()));
     return lists.flat();
   }
 
   async release(jobIds: readonly string[] | undefined): Promise<number> {
-    const counts = await Promise.all([...this.#vms].map(({ runner }) => runner.release(jobIds)));
+    const counts = await Promise.all(this.#keeping().map(({ runner }) => runner.release(jobIds)));
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
@@ -135,9 +135,17 @@ export class VmPlace implements PlaceRunner {
     this.#spare = undefined;
   }
 
+  /** One that says what cards find in all of them. Never one with folders: what is wrong with those is wrong with it. */
   async #any(): Promise<Vm> {
-    const [first] = this.#vms;
+    const first = [...this.#vms].find(({ endsWithEngine }) => !endsWithEngine);
     return first ?? (this.#spare ??= this.#create());
+  }
+
+  /** Those that may keep jobs: one with folders has none that it is not connected for, and is not started to say so. */
+  #keeping(): Vm[] {
+    return [...this.#vms].filter(
+      ({ endsWithEngine, runner }) => !endsWithEngine || runner.view().state !== 'closed',
+    );
   }
 
   async #create(): Promise<Vm> {

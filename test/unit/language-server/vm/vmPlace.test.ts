@@ -58,7 +58,10 @@ class FakeVm implements Vm {
       ready: nothing,
       probe: nothing,
       view: () => view({ state: this.state, running: this.jobs.length }),
-      held: () => Promise.resolve([]),
+      held: () => {
+        this.events.push('held');
+        return Promise.resolve([]);
+      },
       release: () => Promise.resolve(0),
       disconnect: () => undefined,
       run: (job) => {
@@ -189,6 +192,26 @@ describe('VMs as one place', () => {
       ['isolation-missing', true],
     ]);
     assert.equal(vms.made.length, 0);
+  });
+
+  it('asks a VM without folders what cards find, and starts none with folders to say what it keeps', async () => {
+    const vms = new FakeVms();
+    const running = vms.run([['/a', false]]);
+    await turn();
+    const [sharing] = vms.made;
+    sharing?.ends[0]?.(done);
+    await running;
+    await assert.rejects(vms.place.ready(), /not asked here/);
+    assert.deepEqual(
+      vms.made.map(({ kind }) => kind.shares.length),
+      [1, 0],
+    );
+    const asked = () => vms.made.map(({ events }) => events.filter((event) => event === 'held').length);
+    await vms.place.held();
+    assert.deepEqual(asked(), [1, 1]);
+    for (const vm of vms.made) vm.state = 'closed';
+    await vms.place.held();
+    assert.deepEqual(asked(), [1, 2]);
   });
 
   it('[VM-14] shows the sum of its VMs', async () => {
