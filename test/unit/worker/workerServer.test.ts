@@ -10,7 +10,7 @@ import {
 } from 'node:net';
 import { join } from 'node:path';
 import { connect, createServer, type ConnectionOptions } from 'node:tls';
-import { workerProtocols, workerReadyLine } from '../../../protocol/src/pinnedWorker.ts';
+import { enrolReadyLine, workerProtocols, workerReadyLine } from '../../../protocol/src/pinnedWorker.ts';
 import { fingerprintOf, parseIdentity } from '../../../remote-agent/src/worker/identity.ts';
 import { parseInvitation, toInvitation } from '../../../remote-agent/src/worker/invitation.ts';
 import { createLeaf, leafMs } from '../../../remote-agent/src/worker/leaf.ts';
@@ -238,6 +238,37 @@ describe('a pinned worker', function () {
       enrolAtWorker({ ...invitation, secret: old }, 'late', newIdentity(), () => Date.now()),
       hasCode('sign-in', /invitation/),
     );
+  });
+
+  it('[WORKER-05] T07: a code is told to nobody who only says that they are the worker', async () => {
+    const known = rig.files.signer().spki;
+    const impostor = newIdentity();
+    const leaf = await createLeaf(impostor, Date.now());
+    const secret = rig.files.invite(Date.now());
+    const invitation = { host: '127.0.0.1', port: 0, fingerprint: fingerprintOf(known), secret };
+    for (const said of [known, impostor.spki, undefined]) {
+      let heard = '';
+      const server = createServer(
+        { ...leaf, ALPNProtocols: [workerProtocols.enrol], requestCert: true, rejectUnauthorized: false },
+        (socket) => {
+          socket.on('error', () => undefined).on('data', (chunk: Buffer) => (heard += chunk.toString()));
+          if (said) socket.write(`${enrolReadyLine} ${said.toString('base64')}\n`);
+          else socket.end('refused code\n');
+        },
+      );
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      try {
+        await assert.rejects(
+          enrolAtWorker({ ...invitation, port }, 'me', newIdentity(), () => Date.now()),
+          (error: unknown) => error instanceof UserError && ['host-key', 'sign-in'].includes(error.code),
+        );
+        assert.equal(heard, '');
+      } finally {
+        server.close();
+      }
+    }
+    await enrolAtWorker({ ...invitation, port: rig.server.port }, 'me', newIdentity(), () => Date.now());
   });
 
   it('[WORKER-05] wrong codes take nobody’s invitation away', async () => {
