@@ -122,9 +122,12 @@ const attackFile = z.strictObject({
 });
 export type Attack = z.infer<typeof attackFile> & { readonly name: string; readonly folder: string };
 
-/** All attacks in the order of their names. Throws where a folder is empty or its description is not one. */
-export function readAttacks(): Attack[] {
-  const folder = path.join(fixtures, 'cards');
+/**
+ * All attacks of a folder of fixtures in the order of their names: those by a card anywhere, or on what places keep.
+ * Throws where the folder is empty or a description is not one.
+ */
+export function readAttacks(of: 'cards' | 'places' = 'cards'): Attack[] {
+  const folder = path.join(fixtures, of);
   const names = readdirSync(folder).sort();
   if (names.length === 0) throw new Error(`There are no attacks in ${folder}`);
   return names.map((name) => readAttack(path.join(folder, name), name));

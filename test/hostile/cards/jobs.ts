@@ -42,7 +42,8 @@ export async function jobOf(
       optional: optional ?? false,
     })),
     params: jobParameters(attack, lures, { bounded: false }),
-    limits: { ...defaultCardLimits, seconds: 30, ...attack.limits },
+    // A VM of a small machine has no more.
+    limits: { ...defaultCardLimits, memoryMB: 512, seconds: 30, ...attack.limits },
     access: {
       network: networkOf(attack, lures),
       hostFolders: fillIn(attack.hostFolders ?? [], lures.values),

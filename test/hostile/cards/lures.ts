@@ -37,6 +37,8 @@ export interface Surroundings {
   readonly canary: string;
   readonly engine: EnginePlaces;
   readonly runnerPid: number;
+  /** Put over what is laid out here: what another place has in its stead. */
+  readonly elsewhere?: LureValues;
 }
 
 /** What the engine owns, with a secret in each. */
@@ -116,6 +118,7 @@ export async function layOutLures(surroundings: Surroundings): Promise<Lures> {
     listedPort: String(listed.port),
     udpPort: String(udp),
     machineAddress: machineAddress() ?? '',
+    listenerAddress: '127.0.0.1',
     unixSocket: at('unix.sock'),
     runSocket: hasRunSocket ? runSocket : '',
     abstractSocket: token,
@@ -125,6 +128,7 @@ export async function layOutLures(surroundings: Surroundings): Promise<Lures> {
     runnerPid: String(surroundings.runnerPid),
     testPid: String(process.pid),
     hostName: (await readFile('/proc/sys/kernel/hostname', 'utf8').catch(() => '')).trim(),
+    ...surroundings.elsewhere,
   };
   const watched = ['home', 'project', 'other', 'share'].map(at);
   const before = await photograph(watched);

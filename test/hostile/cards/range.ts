@@ -7,7 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { RunnerClient, type CardClient } from '../../support/runnerClient.ts';
 import type { Attack } from './attack.ts';
-import { layOutLures, type EnginePlaces, type Lures } from './lures.ts';
+import { layOutLures, type EnginePlaces, type Lures, type LureValues } from './lures.ts';
 import { startOpenProxy } from './openProxy.ts';
 import { runPlainly, type PlainReport } from './plainRun.ts';
 import { runSealed, type SealedReport } from './sealedRun.ts';
@@ -32,8 +32,16 @@ export interface RangeOptions {
   /** Put before the runner: a program that prepares the place in which it then runs. */
   readonly wrapper?: readonly string[];
   readonly environment?: NodeJS.ProcessEnv;
-  /** A client of a runner elsewhere, in place of one that the range starts. */
-  readonly connect?: (engine: EnginePlaces) => Promise<CardClient>;
+  /** A runner elsewhere, in place of one that the range starts. */
+  readonly place?: RangePlace;
+}
+
+/** A place in which attacks are run. */
+export interface RangePlace {
+  /** Connects to its runner and leaves the secret in all that the place keeps of other cards. */
+  connect(engine: EnginePlaces, canary: string): Promise<CardClient>;
+  /** What is there in the stead of lures here. Asked once, after connecting. */
+  lures(engine: EnginePlaces): LureValues;
 }
 
 export async function openRange(options: RangeOptions = {}): Promise<Range> {
@@ -56,7 +64,8 @@ export async function openRange(options: RangeOptions = {}): Promise<Range> {
   ]);
   const start = (wrapper: readonly string[] = []) =>
     RunnerClient.start({ ...engine, maxJobs: 2 * atOnce, environment, descriptors, wrapper });
-  const connected: Promise<CardClient> = options.connect ? options.connect(engine) : start(options.wrapper);
+  const { place } = options;
+  const connected: Promise<CardClient> = place ? place.connect(engine, canary) : start(options.wrapper);
   const client = await connected.catch(async (error: unknown) => {
     closeSync(secretFile);
     await removeAll(root);
@@ -66,12 +75,19 @@ export async function openRange(options: RangeOptions = {}): Promise<Range> {
     ...Object.fromEntries(client.hello.interpreters.map((each) => [each.runtime, each.path])),
     python,
   };
+  const elsewhere = place?.lures(engine);
   const turn = limited(atOnce);
 
   const withLures = async <T>(runnerPid: number, use: (lures: Lures, folder: string) => Promise<T>) => {
     const folder = await mkdtemp(path.join(root, 'lures-'));
     await chmod(folder, 0o755);
-    const lures = await layOutLures({ folder, canary, engine, runnerPid });
+    const lures = await layOutLures({
+      folder,
+      canary,
+      engine,
+      runnerPid,
+      ...(elsewhere && { elsewhere }),
+    });
     try {
       return await use(lures, folder);
     } finally {

@@ -5,10 +5,10 @@ from asking import through
 
 def packet():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
-        client.sendto(b"x", ("127.0.0.1", int(lures["udpPort"])))
+        client.sendto(b"x", (lures["listenerAddress"], int(lures["udpPort"])))
         return bounded and "sent"
 
 
-attempt("direct", lambda: socket.create_connection(("127.0.0.1", int(lures["tcpPort"])), 3) and "connected")
+attempt("direct", lambda: socket.create_connection((lures["listenerAddress"], int(lures["tcpPort"])), 3) and "connected")
 attempt("proxy", lambda: through("evil.test:443"))
 attempt("packet", packet)

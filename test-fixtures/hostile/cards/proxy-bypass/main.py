@@ -3,9 +3,11 @@ import socket
 import urllib.request
 from attack import *
 
+near = lures["listenerAddress"]
+
 
 def connect(port):
-    with socket.create_connection(("127.0.0.1", int(port)), 3) as client:
+    with socket.create_connection((near, int(port)), 3) as client:
         client.settimeout(3)
         client.sendall(b"GET / HTTP/1.0\r\n\r\n")
         return b"lured" in client.recv(4096)
@@ -13,7 +15,7 @@ def connect(port):
 
 def no_proxy():
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    return opener.open(f"http://127.0.0.1:{lures['tcpPort']}/", timeout=3).read()
+    return opener.open(f"http://{near}:{lures['tcpPort']}/", timeout=3).read()
 
 
 def unix_sockets():
@@ -26,7 +28,7 @@ def unix_sockets():
             client.settimeout(3)
             try:
                 client.connect(path)
-                client.sendall(f"CONNECT 127.0.0.1:{lures['tcpPort']} HTTP/1.1\r\n\r\n".encode())
+                client.sendall(f"CONNECT {near}:{lures['tcpPort']} HTTP/1.1\r\n\r\n".encode())
                 answer = client.recv(4096)
             except OSError:
                 continue
@@ -37,7 +39,7 @@ def unix_sockets():
 
 def udp():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
-        client.sendto(b"x", ("127.0.0.1", int(lures["udpPort"])))
+        client.sendto(b"x", (near, int(lures["udpPort"])))
         return bounded and "sent"
 
 

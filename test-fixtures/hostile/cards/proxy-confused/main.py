@@ -1,7 +1,8 @@
 from attack import *
 from asking import ask, lured
 
-listed, other = f"127.0.0.1:{lures['listedPort']}", f"127.0.0.1:{lures['tcpPort']}"
+near = lures["listenerAddress"]
+listed, other = f"{near}:{lures['listedPort']}", f"{near}:{lures['tcpPort']}"
 
 
 def only_other(head, body=b""):

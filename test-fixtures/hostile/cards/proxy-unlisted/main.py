@@ -1,12 +1,12 @@
 from attack import *
 from asking import lured, plainly, through
 
-port = lures["tcpPort"]
+near, port = lures["listenerAddress"], lures["tcpPort"]
 # What is on the list has to be reached, or a refusal says nothing.
-assert " 200 " in through(f"127.0.0.1:{lures['listedPort']}")
+assert " 200 " in through(f"{near}:{lures['listedPort']}")
 attempt("connect-other-host", lambda: through("evil.test:443"))
 attempt("plain-other-host", lambda: plainly("http://evil.test/"))
-attempt("other-port", lambda: through(f"127.0.0.1:{port}"))
+attempt("other-port", lambda: through(f"{near}:{port}"))
 attempt("suffix", lambda: through("notallowed.test:443"))
 attempt("prefix", lambda: through("allowed.test.evil.test:443"))
 attempt("case-and-dot", lambda: through("EVIL.test.:443"))
