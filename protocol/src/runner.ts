@@ -105,7 +105,8 @@ export type JobSpec = z.infer<typeof jobSpec>;
 export const jobOutcome = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('exited'), exitCode: z.int() }),
   z.strictObject({ kind: z.literal('signalled'), signal: z.string() }),
-  z.strictObject({ kind: z.literal('timeout'), seconds: z.number() }),
+  /** `detail` where it was not the card's own limit that was reached. */
+  z.strictObject({ kind: z.literal('timeout'), seconds: z.number(), detail: z.optional(z.string()) }),
   z.strictObject({
     kind: z.literal('limit'),
     limit: z.enum(['memory', 'processes', 'output']),

@@ -46,7 +46,7 @@ export function toEnding(result: JobResult, card: Pick<FrozenCard, 'outputs' | '
     case 'timeout':
       return failed(
         'timeout',
-        `it ran longer than ${outcome.seconds} s`,
+        outcome.detail ?? `it ran longer than ${outcome.seconds} s`,
         'Raise “limits.seconds” in _card.json if it needs more.',
       );
     case 'limit':

@@ -34,7 +34,10 @@ export function outcomeWithoutResult(ended: Ended): JobOutcome {
   const again = 'Nothing of it ran. Run it again.';
   switch (end) {
     case 'timeout':
-      return wasStarted ? { kind: 'timeout', seconds } : notRun(`${title} ended it at its time limit`, again);
+      // The card's own limit comes first; what ran out is the time of its job.
+      return wasStarted
+        ? { kind: 'timeout', seconds, detail: `${title} ended it at the time limit of its job (${word})` }
+        : notRun(`${title} ended it at its time limit`, again);
     case 'memory':
       return {
         kind: 'limit',

@@ -63,6 +63,7 @@ describe('outcome', () => {
     [{ kind: 'cancelled' }, {}, 'cancelled', 'cancelled'],
     [{ kind: 'exception', message: 'boom' }, {}, 'failed', 'exception'],
     [{ kind: 'refused', code: 'isolation-missing', detail: 'x' }, {}, 'failed', 'isolation-missing'],
+    [{ kind: 'refused', code: 'permission-needed', detail: 'x' }, {}, 'blocked', 'permission-needed'],
     [{ kind: 'refused', code: 'interpreter-missing', detail: 'x' }, {}, 'failed', 'interpreter-missing'],
     [{ kind: 'refused', code: 'disk-full', detail: 'x' }, {}, 'failed', 'disk-full'],
     [{ kind: 'refused', code: 'unsafe-path', detail: 'x' }, {}, 'failed', 'bad-card'],

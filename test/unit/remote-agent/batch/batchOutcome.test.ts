@@ -12,7 +12,7 @@ type Row = [BatchEnd | undefined, string, started: boolean, kind: string, text: 
 
 describe('the end of a job that left no result', () => {
   const rows: Row[] = [
-    ['timeout', 'TIMEOUT', true, 'timeout', /^$/],
+    ['timeout', 'TIMEOUT', true, 'timeout', /time limit of its job \(TIMEOUT\)/],
     ['timeout', 'TIMEOUT', false, 'refused', /time limit before the card was started/],
     ['memory', 'OUT_OF_MEMORY', true, 'limit', /more memory/],
     ['cancelled', 'CANCELLED', true, 'cancelled', /in Slurm, not from Sallyport/],
@@ -55,7 +55,7 @@ describe('the end of a job that left no result', () => {
     assert.ok(!needsReason(emptyResult({ kind: 'timeout', seconds: 1 })));
     const kindOf = (result: typeof ended, end: BatchEnd, word: string) =>
       withReason(result, { end, word }, 'Slurm', 5).outcome;
-    assert.deepEqual(kindOf(ended, 'timeout', 'TIMEOUT'), { kind: 'timeout', seconds: 5 });
+    assert.equal(kindOf(ended, 'timeout', 'TIMEOUT').kind, 'timeout');
     assert.equal(kindOf(ended, 'preempted', 'PREEMPTED').kind, 'cancelled');
     assert.equal(kindOf(ended15, 'cancelled', 'CANCELLED').kind, 'cancelled');
     assert.deepEqual(kindOf(ended15, 'completed', 'COMPLETED'), ended15.outcome);
