@@ -83,10 +83,12 @@ export class GuestTerminal {
       if (child.pid === undefined) throw new Error('its programs can’t be started');
       group.add(child.pid);
       const pipes: readonly unknown[] = child.stdio;
-      (pipes[terminalDescriptors.gate] as Writable).end('go\n');
+      const gate = pipes[terminalDescriptors.gate] as Writable;
       const server = pipes[terminalDescriptors.stream] as Duplex;
-      stream.pipe(server);
       // Either end may go first, in the middle of anything.
+      for (const each of [gate, server, stream]) each.on('error', () => undefined);
+      gate.end('go\n');
+      stream.pipe(server);
       await pipeline(server, stream).catch(() => undefined);
       child.kill('SIGKILL');
       await ended;

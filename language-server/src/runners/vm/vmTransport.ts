@@ -74,15 +74,19 @@ export function createVmTransport(options: VmTransportOptions): RunnerTransport 
     const control = await openStream('control', isUsed);
     const bulk = new LentPort((isReopened) => openStream('bulk', isUsed || isReopened));
     let terminal: Socket | undefined;
+    let isClosed = false;
     return {
       control: createStdioTransport(control, control),
       openBulk: () => bulk.lend(),
       openTerminal: async () => {
         terminal?.destroy();
         terminal = await openGuest('terminal', isUsed || terminal !== undefined);
-        return terminal;
+        if (!isClosed) return terminal;
+        terminal.destroy();
+        throw new UserError('closed', 'The connection to the VM was closed');
       },
       close: () => {
+        isClosed = true;
         terminal?.destroy();
         control.destroy();
         bulk.close();
