@@ -236,7 +236,8 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
       release: async (card, root, jobId, signal) => {
         if (card.vault.length === 0) return {};
         const place = card.place === localPlace ? runner : places.get(card.place);
-        return releases.forJob(card, root, jobId, await place.ready({ project: projectKey(root) }), signal);
+        const info = await place.ready({ project: projectKey(root), access: card.access });
+        return releases.forJob(card, root, jobId, info, signal);
       },
       store,
       blobs,

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { HeldJob, PlaceView } from '../../../../protocol/src/places.ts';
-import type { IsolationReport } from '../../../../protocol/src/runner.ts';
+import type { IsolationReport, JobAccess } from '../../../../protocol/src/runner.ts';
 import type { CardRunner } from '../cardRunner.ts';
 import type { RunnerInfo } from '../local.ts';
 
@@ -16,6 +16,8 @@ export interface ReadyOptions {
   readonly mayAsk?: boolean;
   /** The project that asks: a place may have a runner for each (CardJob.project). */
   readonly project?: string;
+  /** What is opened for the card that asks: a place may have a runner for each, with a vault key of its own. */
+  readonly access?: JobAccess;
   readonly signal?: AbortSignal;
 }
 

@@ -63,7 +63,10 @@ export class VmPlace implements PlaceRunner {
   }
 
   async ready(options: ReadyOptions = {}): Promise<PlaceInfo> {
-    const vm = await (options.project === undefined ? this.#any() : this.#of(options.project, bare).vm);
+    const { project, access } = options;
+    const vm = await (project === undefined
+      ? this.#any()
+      : this.#of(project, access ? this.#kindOf(access) : bare).vm);
     return vm.runner.ready(options);
   }
 
@@ -231,10 +234,14 @@ export class VmPlace implements PlaceRunner {
       );
     }
     try {
-      return { network: access.network.kind !== 'none', shares: this.#options.sharesOf(access.hostFolders) };
+      return this.#kindOf(access);
     } catch (error) {
       return error instanceof UserError ? error : new UserError('unsafe-path', errorMessage(error));
     }
+  }
+
+  #kindOf({ network, hostFolders }: JobAccess): VmKind {
+    return { network: network.kind !== 'none', shares: this.#options.sharesOf(hostFolders) };
   }
 }
 

@@ -116,6 +116,19 @@ describe('VMs as one place', () => {
     for (const result of await Promise.all(running)) assert.equal(result, done);
   });
 
+  it('answers for a card as the VM that it will run in, whose vault key is its own', async () => {
+    const vms = new FakeVms();
+    const network = { kind: 'hosts' as const, hosts: ['a.test'] };
+    const asking = vms.place.ready({ project: 'one', access: { network, hostFolders: [] } });
+    await assert.rejects(asking, /not asked here/);
+    void vms.run([], { access: { network, hostFolders: [] } });
+    await turn();
+    assert.deepEqual(
+      vms.made.map(({ kind, jobs }) => [kind.network, jobs.length]),
+      [[true, 1]],
+    );
+  });
+
   it('[VM-11] tells the VM where it has them, and nothing of where they lie here', async () => {
     const vms = new FakeVms();
     const running = vms.run([
