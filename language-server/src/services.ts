@@ -135,7 +135,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     person: options.person ?? nobody,
     scopeOf,
     isTrusted,
-    accepted: (root, card) => consents.accepted(root).get(card) ?? [],
+    accepted: (root, card) => consents.acceptedByCard(root).get(card) ?? [],
     onLocked: (card, why) => {
       const message = `The card “${card}” has started elsewhere and waits for its vault values: ${why}. Unlock the personal vault, and it goes on.`;
       notify('engine/notice', { code: 'permission-needed', message, data: {} });
@@ -243,7 +243,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
       blobs,
       projects,
       code,
-      accepted: (root) => consents.accepted(root),
+      accepted: (root) => consents.acceptedByCard(root),
       isTrusted,
       projectKey,
       lookAtPlaces: createPlaces({

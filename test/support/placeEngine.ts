@@ -18,6 +18,7 @@ export function openPlaceEngine(
   program: string = bundledRunner(),
 ): TestEngine {
   return new TestEngine(home, root, {
+    ...more,
     createRunner: (folders) =>
       createLocalRunner({
         spawn: () => spawnRunner(program),
@@ -37,7 +38,7 @@ export function openPlaceEngine(
             );
           }),
       },
+      ...more.placeSurroundings,
     },
-    ...more,
   });
 }

@@ -42,7 +42,7 @@ export class RunToolServices {
       blobs,
       projects,
       code,
-      accepted: (root) => consents.accepted(root),
+      accepted: (root) => consents.acceptedByCard(root),
       isTrusted,
       projectKey,
       lookAtPlaces: createPlaces({

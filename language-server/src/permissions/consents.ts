@@ -4,7 +4,7 @@ import { covers, permissionKey, permissionsOfCard } from '../../../protocol/src/
 import type { LoadedProject, Projects } from '../project/model.ts';
 import type { ConsentRecords } from '../store/consentRecords.ts';
 import type { Database } from '../store/database.ts';
-import { buildReview, nothingAccepted, type Accepted } from './review.ts';
+import { buildReview, nothingAccepted, type Accepted, type AcceptedByCard } from './review.ts';
 
 export interface ConsentsOptions {
   readonly projects: Projects;
@@ -28,6 +28,13 @@ export class Consents {
   accepted(root: string): Accepted {
     const scope = this.#options.scopeOf(root);
     return scope === null ? nothingAccepted : this.#options.store().consents.ofScope(scope);
+  }
+
+  /** The same, read card by card as each is asked for: a run asks at every step. */
+  acceptedByCard(root: string): AcceptedByCard {
+    const scope = this.#options.scopeOf(root);
+    if (scope === null) return nothingAccepted;
+    return { get: (card) => this.#options.store().consents.ofCard(scope, card) };
   }
 
   review(root: string): PermissionReview {

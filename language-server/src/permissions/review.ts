@@ -13,6 +13,9 @@ import type { LoadedProject } from '../project/model.ts';
 /** The accepted permissions of each card. */
 export type Accepted = ReadonlyMap<string, readonly Permission[]>;
 
+/** What was accepted for the card that is asked about. */
+export type AcceptedByCard = Pick<Accepted, 'get'>;
+
 /** Nothing accepted: a new project, a copied one, or one whose file system can't tell it from a copy. */
 export const nothingAccepted: Accepted = new Map();
 

@@ -4,7 +4,7 @@ import type { CardState, CardStatus, Reason, RunState } from '../../../protocol/
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import { localPlace } from '../../../protocol/src/places.ts';
 import type { JobResult } from '../../../protocol/src/runner.ts';
-import type { Accepted } from '../permissions/review.ts';
+import type { AcceptedByCard } from '../permissions/review.ts';
 import type { RecordWrites } from '../history/recordJob.ts';
 import type { CardRunner, JobEvents, JobVault } from '../runners/cardRunner.ts';
 import type { StoredOutput } from '../store/resultRecords.ts';
@@ -56,7 +56,7 @@ export interface RunSurroundings {
   /** The vault values of a job, or what it is given them by when it has started. Rejects where there is no grant. */
   readonly release: (card: FrozenCard, root: string, jobId: string, signal: AbortSignal) => Promise<JobVault>;
   /** Read anew each time: a person may take a permission back while a run goes on. */
-  readonly accepted: (root: string) => Accepted;
+  readonly accepted: (root: string) => AcceptedByCard;
   readonly isTrusted: () => boolean;
   readonly hasBlob: (digest: string) => boolean;
   readonly find: JudgeContext['find'];

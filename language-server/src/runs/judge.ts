@@ -2,7 +2,7 @@ import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
 import type { Reason } from '../../../protocol/src/engine.ts';
 import { permissionSentence, widening } from '../../../protocol/src/permissions.ts';
 import { localPlace } from '../../../protocol/src/places.ts';
-import type { Accepted } from '../permissions/review.ts';
+import type { AcceptedByCard } from '../permissions/review.ts';
 import type { StoredResult } from '../store/resultRecords.ts';
 import { keyOf, unkeyedSource, type KeyEnvironment, type KeyInput, type KeyParts } from './cacheKey.ts';
 import type { FrozenCard, Source } from './snapshot.ts';
@@ -18,7 +18,7 @@ export interface RunPlace {
 /** What a verdict depends on besides the card and its inputs. */
 export interface JudgeContext {
   readonly isTrusted: boolean;
-  readonly accepted: Accepted;
+  readonly accepted: AcceptedByCard;
   readonly placeOf: (card: FrozenCard) => RunPlace;
   /** A result for this key whose outputs are all still there. */
   readonly find: (key: string) => StoredResult | undefined;

@@ -3,7 +3,7 @@ import type { CardStatus, PlannedCard, RunState, RunSummary } from '../../../pro
 import { UserError } from '../../../protocol/src/errors.ts';
 import { widening } from '../../../protocol/src/permissions.ts';
 import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
-import type { Accepted } from '../permissions/review.ts';
+import type { AcceptedByCard } from '../permissions/review.ts';
 import type { LoadedProject, Projects } from '../project/model.ts';
 import type { RecordWrites } from '../history/recordJob.ts';
 import type { CardRunner } from '../runners/cardRunner.ts';
@@ -31,7 +31,7 @@ export interface RunsOptions {
   readonly blobs: BlobStore;
   readonly projects: Projects;
   readonly code: CodeCapture;
-  readonly accepted: (root: string) => Accepted;
+  readonly accepted: (root: string) => AcceptedByCard;
   readonly isTrusted: () => boolean;
   /** What history hangs on: the project's scope, or its path where it has none. */
   readonly projectKey: (root: string) => string;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { permission, permissionKey, type Permission } from '../../../protocol/src/permissions.ts';
-import { text, type Database } from './database.ts';
+import { text, type Database, type Row } from './database.ts';
 
 /** What a person accepted, by project scope and card. Only `permissions/` writes here. */
 export class ConsentRecords {
@@ -17,12 +17,16 @@ export class ConsentRecords {
       'select card, key, permission_json from consents where scope = ?',
       scope,
     )) {
-      const parsed = parse(text(row, 'permission_json'));
-      if (!parsed || permissionKey(parsed) !== text(row, 'key')) continue;
       const card = text(row, 'card');
-      cards.set(card, [...(cards.get(card) ?? []), parsed]);
+      cards.set(card, [...(cards.get(card) ?? []), ...read(row)]);
     }
     return cards;
+  }
+
+  /** The same of one card, whatever the number of cards. */
+  ofCard(scope: string, card: string): Permission[] {
+    const sql = 'select key, permission_json from consents where scope = ? and card = ?';
+    return this.#database.all(sql, scope, card).flatMap(read);
   }
 
   accept(scope: string, card: string, value: Permission, at: number): void {
@@ -44,6 +48,11 @@ export class ConsentRecords {
         .changes > 0
     );
   }
+}
+
+function read(row: Row): Permission[] {
+  const parsed = parse(text(row, 'permission_json'));
+  return parsed && permissionKey(parsed) === text(row, 'key') ? [parsed] : [];
 }
 
 function parse(json: string): Permission | undefined {
