@@ -15,6 +15,7 @@ import termios
 steps = json.loads(sys.argv[1])
 child, master = pty.fork()
 if child == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     os.execvp(sys.argv[2], sys.argv[2:])
 
 

@@ -42,6 +42,7 @@ export async function vmTerminal(session: Session): Promise<number> {
 const signalled = 128 + 15;
 
 function sizeOf({ columns, rows }: { readonly columns: number; readonly rows: number }) {
-  const within = (value: number) => Math.min(1000, Math.max(1, Math.floor(value) || 1));
-  return { columns: within(columns), rows: within(rows) };
+  // A terminal that does not know its size says zero.
+  const within = (value: number, usual: number) => Math.min(1000, Math.max(1, Math.floor(value) || usual));
+  return { columns: within(columns, 80), rows: within(rows, 24) };
 }

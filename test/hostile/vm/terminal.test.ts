@@ -248,10 +248,11 @@ describe('a terminal in a VM', function () {
       const project = writeProject(join(folder(), 'project'), { a: {} });
       const steps = [
         { wait: 'person@vm:~$', size: [41, 131] },
-        { wait: '', type: 'sleep 0.5; stty size; tty\r' },
-        { wait: '41 131', type: 'sleep 1000; echo interrup""ted $?\r' },
-        { wait: 'sleep 1000', type: '' },
-        { wait: '\n', type: '\u0003' },
+        {
+          wait: '',
+          type: 'until [ "$(stty size)" = "41 131" ]; do sleep 0.1; done; tty; echo on-$((1 + 1)); sleep 1000\r',
+        },
+        { wait: 'on-2', type: '\u0003' },
         { wait: '^C', type: 'echo typed-$((40 + 2)); exit 9\r' },
         { wait: 'typed-42' },
       ];

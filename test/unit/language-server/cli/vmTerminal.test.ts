@@ -60,9 +60,9 @@ describe('sallyport vm terminal', () => {
     assert.equal(await vmCommand(session), 9);
     assert.equal(shown(), 'hello');
     assert.equal(state(), 'given back');
-    assert.deepEqual(asked(calls, 'place/terminalOpen'), [{ root: '/weather', columns: 1, rows: 1000 }]);
+    assert.deepEqual(asked(calls, 'place/terminalOpen'), [{ root: '/weather', columns: 80, rows: 1000 }]);
     assert.deepEqual(asked(calls, 'place/terminalWrite')[0], { terminal: 'id', text: 'k' });
-    assert.deepEqual(asked(calls, 'place/terminalResize'), [{ terminal: 'id', columns: 1, rows: 1000 }]);
+    assert.deepEqual(asked(calls, 'place/terminalResize'), [{ terminal: 'id', columns: 80, rows: 1000 }]);
     assert.equal(asked(calls, 'place/terminalClose').length, 1);
     assert.equal(notes.join().includes('\u001b'), false);
   });
