@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { hostname } from 'node:os';
 import { promisify } from 'node:util';
+import { remoteTimes } from '../../language-server/src/runners/places/remoteRunner.ts';
 import { defaultCardLimits } from '../../protocol/src/limits.ts';
 import { putTree } from '../support/blobs.ts';
 import { jobWith } from '../support/jobs.ts';
@@ -29,7 +30,7 @@ export async function slurmBench(): Promise<BenchRow[]> {
 }
 
 async function oneCard(rig: SlurmRig): Promise<BenchRow[]> {
-  const place = rig.open();
+  const place = rig.open({ times: remoteTimes });
   await place.runner.ready();
   const code = await putTree(place.blobs.folder, { 'main.sh': 'true' });
   let count = 0;
@@ -58,7 +59,7 @@ async function oneCard(rig: SlurmRig): Promise<BenchRow[]> {
 }
 
 async function manyCards(rig: SlurmRig): Promise<BenchRow[]> {
-  const place = rig.open({ engine: 'engine-of-many' });
+  const place = rig.open({ engine: 'engine-of-many', times: remoteTimes });
   await place.runner.ready();
   const node = `NodeName=${hostname().split('.')[0] ?? ''}`;
   await rig.cluster.run('scontrol', 'update', node, 'State=DRAIN', 'Reason=bench');

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SlurmChoice } from '../../protocol/src/slurmChoice.ts';
+import type { RemoteTimes } from '../../language-server/src/runners/places/remoteRunner.ts';
 import type { ReleaseStarted } from '../../language-server/src/runners/places/valueRelease.ts';
 import { createSlurmTransport } from '../../language-server/src/runners/slurm/slurmTransport.ts';
 import { bundledRunner } from './bundledRunner.ts';
@@ -39,6 +40,8 @@ export interface RigPlace {
   readonly engine?: string;
   readonly blobs?: string;
   readonly release?: ReleaseStarted;
+  /** Short ones where nothing is said. */
+  readonly times?: RemoteTimes;
   /** What the person's settings say of the cluster. */
   readonly choice?: SlurmChoice;
 }
