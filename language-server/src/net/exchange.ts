@@ -40,6 +40,8 @@ export function exchange(
   const stream = isTls
     ? connectTls({
         socket,
+        // What the certificate must be for; without a name it would be `localhost`.
+        host: target.host,
         ...(target.isAddress ? {} : { servername: target.host }),
         ALPNProtocols: ['http/1.1'],
         rejectUnauthorized: true,

@@ -77,6 +77,20 @@ describe('FetchDesk', () => {
     assert.ok(!values.messages.some((message) => message.includes('vault/fetch"')));
   });
 
+  it('[PLUG-11] asks an address over TLS, with a value and without, where the certificate is for it', async () => {
+    const here = await PluginValues.open('127.0.0.1');
+    const hosts = ['127.0.0.1:8443'];
+    const ask = () => here.outcome('https://127.0.0.1:8443/', {}, { hosts });
+    assert.equal(await ask(), 'ok');
+    await here.grant({ use: { kind: 'header', hosts, name: 'authorization', prefix: '' } });
+    assert.equal(await ask(), 'ok');
+    assert.deepEqual(here.sent('authorization'), [undefined, token]);
+    // The control: a certificate for another name.
+    const other = await values.outcome('https://127.0.0.1:8443/', {}, { hosts });
+    assert.match(other, /does not match certificate/);
+    await here.close();
+  });
+
   it('[VAULTUSE-18] is refused by the gate in a workspace that is not trusted', async () => {
     await values.grant();
     values.gate.trusted = false;
