@@ -54,6 +54,7 @@ export PATH=/usr/bin:/usr/sbin HOME=/root LANG=C.UTF-8 UV_THREADPOOL_SIZE=9
 mount() { /usr/bin/busybox mount "$@"; }
 mount -t sysfs s /sys
 mount -t tmpfs -o mode=1777,size=50% t /tmp
+mount -t tmpfs -o mode=1777,size=50% t /var/tmp
 mount -t tmpfs -o mode=0755 t /run
 mkdir -p /dev/pts /dev/shm && mount -t devpts d /dev/pts && mount -t tmpfs -o mode=1777 t /dev/shm
 mount -t cgroup2 c /sys/fs/cgroup

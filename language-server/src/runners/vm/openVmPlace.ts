@@ -6,6 +6,7 @@ import type { PlaceRunner } from '../places/placeRunner.ts';
 import type { RunnerTransport } from '../places/runnerTransport.ts';
 import { spawnMachine, spawnShare, spawnSystemTool } from '../../environment.ts';
 import { chooseAccelerator } from './accelerator.ts';
+import { chooseClock, measureClock } from './hostClock.ts';
 import type { Hypervisor } from './hypervisor.ts';
 import { openPort, qemuHypervisor } from './machine.ts';
 import { MachineFolder } from './machineFolder.ts';
@@ -152,7 +153,9 @@ export async function lookAround(
     hasDevice: () => existsSync('/dev/kvm'),
     boots: () => bootsWithKvm({ hypervisor, image, imageId, machines, now: around.now, size }),
   });
-  const shape = { accelerator, network: false, shares: [], ...size };
+  const clockKHz =
+    accelerator === 'tcg' ? await chooseClock(image, () => measureClock(image, spawnSystemTool)) : undefined;
+  const shape = { accelerator, clockKHz, network: false, shares: [], ...size };
   return { hypervisor, shape, imageId, version: qemuVersion };
 }
 

@@ -9,6 +9,10 @@ export type Accelerator = (typeof accelerators)[number];
 
 export interface VmShape {
   readonly accelerator: Accelerator;
+  /**
+   * Of a translated VM: thousands of ticks of this machine's time stamp counter in a second; absent where that is not known.
+   */
+  readonly clockKHz?: number | undefined;
   readonly memoryMB: number;
   readonly processors: number;
   /** True for a VM of cards that were given a network: QEMU's own, behind this machine's address. */
@@ -40,7 +44,9 @@ export interface QemuFiles {
  * QEMU's argument list: a machine with nothing but what is named here. No network device and no shared folder
  * but where one was asked for, no graphics, and QEMU itself may start no program and gain no right.
  *
- * A microvm under TCG has to be told the speed of its clock, else the kernel looks for a timer that is not there.
+ * A microvm under TCG has to be told the speed of its clock, else the kernel looks for a timer that is not there. Where that
+ * is known, its watchdog is off (`tsc`, Documentation/admin-guide/kernel-parameters.txt): on a busy machine it takes the
+ * ticks that the VM misses for a fault of the clock, and goes on with a clock of 4 ms that each program has to ask it for.
  */
 export function qemuArguments(
   shape: VmShape,
@@ -51,7 +57,7 @@ export function qemuArguments(
   const shared = shape.shares.length > 0;
   const append = [
     'console=ttyS0 quiet panic=-1 reboot=t rdinit=/init random.trust_cpu=on',
-    ...(isTranslated ? ['tsc_early_khz=2600000 lpj=5200000 mitigations=off'] : []),
+    ...(isTranslated ? [clockWords(shape.clockKHz), 'lpj=5200000 mitigations=off'] : []),
     ...(shared ? [`${guestShares.parameter}=${shape.shares.join(',')}`] : []),
   ];
   return [
@@ -79,6 +85,10 @@ export function qemuArguments(
     ...['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
     ...(from.kind === 'stored' ? ['-incoming', `fd:${from.descriptor}`] : []),
   ];
+}
+
+function clockWords(kHz: number | undefined): string {
+  return kHz === undefined ? 'tsc_early_khz=2600000' : `tsc_early_khz=${kHz} tsc=nowatchdog`;
 }
 
 function drive(id: string, path: string, format: string, more: string): string[] {

@@ -16,7 +16,8 @@ import type { VmShape } from './qemuArguments.ts';
  */
 export function storedName(shape: VmShape, qemuVersion: string): string {
   const net = shape.network ? '-net' : '';
-  return `stored-${shape.accelerator}${net}-${shape.memoryMB}-${shape.processors}-${qemuVersion.replace(/[^0-9.]/g, '')}`;
+  const clock = shape.clockKHz === undefined ? '' : `-${shape.clockKHz}kHz`;
+  return `stored-${shape.accelerator}${net}${clock}-${shape.memoryMB}-${shape.processors}-${qemuVersion.replace(/[^0-9.]/g, '')}`;
 }
 
 export function hasStored(image: string, name: string): boolean {

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../../../protocol/src/errors.ts';
+import { defaultCardLimits } from '../../../../protocol/src/limits.ts';
 import { createBlobStore } from '../../../../remote-agent/src/files/blobStore.ts';
 import { captureFolder } from '../../../../remote-agent/src/files/captureTree.ts';
 import type { CardJob } from '../cardRunner.ts';
@@ -16,7 +17,14 @@ const warmCards = {
 } as const;
 
 /**
- * Runs a first card of each runtime in a VM, as any card is run: so a VM is stored only when it can do what it is for.
+ * So often the shell's card runs: by then V8 has compiled what of the runner each card takes, and the store holds that
+ * code too.
+ */
+const shellRounds = 10;
+
+/**
+ * Runs first cards of each runtime in a VM, as any card is run: so a VM is stored only when it can do what it is for. They
+ * have the usual limits, so that the sandboxes which stand by in the store fit the first card of a project.
  * Throws where one of them fails.
  */
 export async function warmUp(
@@ -47,9 +55,10 @@ export async function warmUp(
   });
   try {
     const code = await captureFolder(cards, blobs);
-    for (const [entry, { runtime }] of Object.entries(warmCards)) {
+    const rounds = Array.from({ length: shellRounds - 1 }, () => ['main.sh', warmCards['main.sh']] as const);
+    for (const [round, [entry, { runtime }]] of [...Object.entries(warmCards), ...rounds].entries()) {
       const job: CardJob = {
-        jobId: `warm-${runtime}`,
+        jobId: `warm-${runtime}-${round}`,
         cardId: runtime,
         runtime,
         entry,
@@ -57,7 +66,7 @@ export async function warmUp(
         inputs: [],
         outputs: [],
         params: '{}',
-        limits: { seconds: 120, memoryMB: 512, processes: 64, outputMB: 1, logMB: 1 },
+        limits: { ...defaultCardLimits, seconds: 120, memoryMB: 512 },
         access: { network: { kind: 'none' }, hostFolders: [] },
       };
       const { outcome } = await runner.run(job, silent, signal);

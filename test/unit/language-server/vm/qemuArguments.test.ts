@@ -64,7 +64,9 @@ describe('the argument list of a VM', () => {
   it('tells the kernel the clock’s speed only where instructions are translated', () => {
     const tcg = qemuArguments(shape, files, { kind: 'boot' }).join(' ');
     const kvm = qemuArguments({ ...shape, accelerator: 'kvm' }, files, { kind: 'boot' }).join(' ');
-    assert.match(tcg, /accel=tcg,pit=on .*tsc_early_khz/);
+    assert.match(tcg, /accel=tcg,pit=on .*tsc_early_khz=2600000 lpj/);
+    const told = qemuArguments({ ...shape, clockKHz: 3_100_000 }, files, { kind: 'boot' }).join(' ');
+    assert.match(told, /tsc_early_khz=3100000 tsc=nowatchdog lpj/);
     assert.match(kvm, /accel=kvm -cpu host/);
     assert.doesNotMatch(kvm, /tsc_early_khz|mitigations=off/);
   });
