@@ -20,7 +20,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   vault: ['vault', 'presence', 'vaultUse'],
   plugins: ['plugins'],
   apps: ['apps', 'appFrames', 'appsInWindow'],
-  remote: ['remote', 'busyPlaces', 'remoteVm', 'remoteWorker', 'slurm'],
+  remote: ['remote', 'remoteCopies', 'busyPlaces', 'remoteVm', 'remoteWorker', 'slurm'],
 };
 const names = Object.keys(groups);
 

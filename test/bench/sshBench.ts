@@ -1,0 +1,85 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { RemoteLink } from '../../language-server/src/runners/places/remoteLink.ts';
+import type { RunnerTransport } from '../../language-server/src/runners/places/runnerTransport.ts';
+import { createBlobStore, type BlobStore, type StoredBlob } from '../../remote-agent/src/files/blobStore.ts';
+import type { SshHost } from '../support/sshHost.ts';
+import { sshParts } from '../support/sshPlace.ts';
+
+export const never = new AbortController().signal;
+
+/** The same host for Sallyport and for OpenSSH, from one configuration. */
+export function partsFor(folder: string, host: SshHost) {
+  return sshParts({ folder: join(folder, 'here'), config: host.configBlock('lab'), known: host.knownLine() });
+}
+
+/** A connection to the runner of the host that copies from and to the folder of blobs. */
+export async function openLink(transport: RunnerTransport, blobs: string): Promise<RemoteLink> {
+  const link = await transport.open({ signal: never, mayAsk: false, onStep: () => undefined });
+  return RemoteLink.open({
+    link,
+    blobs: createBlobStore(blobs),
+    engine: 'engine-of-bench',
+    leaseSeconds: 60,
+    onValues: () => Promise.resolve([]),
+    onEvent: () => undefined,
+    onClose: () => undefined,
+    onProblem: () => undefined,
+  });
+}
+
+export async function put(store: BlobStore, file: string): Promise<StoredBlob> {
+  const descriptor = openSync(file, 'r');
+  try {
+    return await store.putFile(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export interface OpenSsh {
+  /** Runs a command there, its input from one file here and its output to another. */
+  run(command: string, files?: { readonly input?: string; readonly output?: string }): Promise<void>;
+  /** The words of a command line that runs something there over the same connection. */
+  readonly words: readonly string[];
+  close(): void;
+}
+
+/** OpenSSH over one connection that stays open, with the cipher that ours uses. */
+export function openSsh(folder: string, host: SshHost): OpenSsh {
+  const control = join(folder, 'control');
+  const options = [
+    ['-F', join(folder, 'here/config')],
+    ['-o', `ControlPath=${control}`],
+    ['-o', 'ControlMaster=auto'],
+    ['-o', 'ControlPersist=60'],
+    ['-o', 'Ciphers=aes128-gcm@openssh.com'],
+    ['-o', 'BatchMode=yes'],
+  ].flat();
+  partsFor(folder, host);
+  return {
+    words: ['ssh', ...options, 'lab'],
+    run: (command, { input, output } = {}) =>
+      new Promise((resolve, reject) => {
+        const from = input === undefined ? undefined : openSync(input, 'r');
+        const to = output === undefined ? undefined : openSync(output, 'w');
+        const child = spawn('ssh', [...options, 'lab', command], {
+          stdio: [from ?? 'ignore', to ?? 'ignore', 'ignore'],
+        });
+        child.once('error', reject);
+        child.once('close', (exitCode) => {
+          for (const descriptor of [from, to]) if (descriptor !== undefined) closeSync(descriptor);
+          if (exitCode === 0) resolve();
+          else reject(new Error(`ssh ended with ${exitCode ?? 'a signal'}`));
+        });
+      }),
+    close: () => {
+      try {
+        execFileSync('ssh', [...options, '-O', 'exit', 'lab'], { stdio: 'ignore' });
+      } catch {
+        // It has ended.
+      }
+    },
+  };
+}
