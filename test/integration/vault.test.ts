@@ -5,14 +5,18 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AppsWindow } from '../support/appsWindow.ts';
 import { PersonBrowser } from '../support/personBrowser.ts';
+import { endProcessesOf, withOwnSsh } from '../support/placesWindow.ts';
 import { chatCompletionsFormat } from '../support/providers/chatCompletions.ts';
 import { ScriptedModel } from '../support/scriptedModel.ts';
 import { useWindow } from '../support/useWindow.ts';
+import { VaultAway } from '../support/vaultAway.ts';
 import { VaultWindow } from '../support/vaultWindow.ts';
 import { WorkbenchWindow } from '../support/workbenchWindow.ts';
 
 const token = `tok-${randomBytes(12).toString('hex')}`;
+const apiToken = `api-${randomBytes(12).toString('hex')}`;
 const password = `pw/${randomBytes(9).toString('hex')}"<&`;
 const passphrase = 'correct horse battery staple';
 const shared = mkdtempSync(join(tmpdir(), 'sallyport-backup-'));
@@ -20,7 +24,7 @@ const backup = join(shared, 'agents.vault');
 const artifacts = join(import.meta.dirname, '../artifacts/vscode');
 
 /** How a value could stand in a file or a page. */
-const spellings = [token, password].flatMap((value) => [
+const spellings = [token, apiToken, password].flatMap((value) => [
   value,
   JSON.stringify(value).slice(1, -1),
   encodeURIComponent(value),
@@ -44,10 +48,26 @@ function filesWithValues(folder: string): string[] {
     });
 }
 
-after(() => rmSync(shared, { recursive: true, force: true }));
+after(() => rmSync(shared, { recursive: true, force: true, maxRetries: 5 }));
 
 describe('the vault', () => {
-  const used = useWindow('tiny', { isInstalled: true });
+  const away = new VaultAway(shared);
+  const extraCertificates = process.env['NODE_EXTRA_CA_CERTS'];
+  before(async () => {
+    await away.start();
+    // What a window trusts is read when its extension host starts.
+    process.env['NODE_EXTRA_CA_CERTS'] = away.authority;
+  });
+  after(async () => {
+    if (extraCertificates === undefined) delete process.env['NODE_EXTRA_CA_CERTS'];
+    else process.env['NODE_EXTRA_CA_CERTS'] = extraCertificates;
+    await away.stop();
+    endProcessesOf(away.host.folder);
+  });
+  const used = useWindow('tiny', {
+    isInstalled: true,
+    prepare: (staged) => withOwnSsh(staged, join(shared, 'extension'), away.home),
+  });
   const model = new ScriptedModel(chatCompletionsFormat);
   const seen: IncomingMessage['headers'][] = [];
   const origin = createServer((request, response) => {
@@ -57,6 +77,7 @@ describe('the vault', () => {
   let host = '';
   let vault: VaultWindow;
   let browser: PersonBrowser;
+  let apps: AppsWindow;
 
   /** A card of the open project. */
   function addCard(id: string, manifest: object, script: string): void {
@@ -80,6 +101,7 @@ describe('the vault', () => {
     await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
     host = `127.0.0.1:${(origin.address() as AddressInfo).port}`;
     vault = new VaultWindow(used().window);
+    apps = new AppsWindow(used().window);
     browser = new PersonBrowser(used().window.page.context());
     await used().window.openSideBar();
     await used()
@@ -275,6 +297,116 @@ describe('the vault', () => {
     await window.screenshot('vault-run');
     await assertNowhere();
     await window.palette('Terminal: Kill the Active Terminal Instance');
+  });
+
+  it('[VAULTUI-09] lets a plugin ask an API with a token that neither it nor the page has', async function () {
+    this.timeout(150_000);
+    const { window } = used();
+    await vault.show();
+    await window.palette('Sallyport: Add to the Vault');
+    await vault.line('Agents’ vault').click();
+    await vault.line('token').click();
+    await vault.enter(/Title, as it is listed/, 'Notes API');
+    await vault.enter(/Value of “value”/, apiToken);
+    await vault.line('Hosts').click();
+    await vault.enter(/Hosts that a value may be sent to/, away.api);
+    await vault.line(/^Save/).click();
+    await vault.row(/^Notes API, token/).waitFor();
+    await window.palette('Sallyport: Install App');
+    await vault.line(/^Folder/).click();
+    await apps.chooseFile(away.app, 'Review This Folder');
+    await apps.answer('Install Asker 1.0.0');
+    await window.notification(/Asker 1\.0\.0 is installed/);
+    await vault.clearNotifications();
+    await window.palette('Sallyport: Let a Plugin Use a Value');
+    await vault.line('Notes API').click();
+    await vault.line('api of Asker').click();
+    await vault.line('As a bearer token').click();
+    await vault.line('The plugin api of the app asker').waitFor();
+    await vault.line('Open whole text').click();
+    await vault.line('Allow, until you revoke it').waitFor();
+    await window.screenshot('vault-plugin');
+    await vault.line('Allow, until you revoke it').click();
+    await window.notification(/^Granted: The plugin api of the app asker/);
+    await vault.clearNotifications();
+    await window.palette('Sallyport: Open App');
+    await vault.line('Asker').click();
+    const app = await apps.app();
+    const said = app.locator('#said');
+    await app.getByRole('button', { name: 'Ask the API' }).click();
+    await said.getByText('200 authorization: Bearer [vault value removed]').waitFor();
+    assert.deepEqual(away.sent(), [`Bearer ${apiToken}`]);
+    await window.screenshot('vault-plugin-answer');
+    await assertNowhere();
+    // Keys that are pressed in an app stay there.
+    await vault.row(/^Notes API, token/).click();
+    // Taken back, the next request goes without it.
+    await window.palette('Sallyport: Vault Grants');
+    await vault.line('The plugin api of the app asker').click();
+    await vault.dialog(/Revoke this\?/);
+    await vault.press('Revoke');
+    await window.notification(/Revoked/);
+    await vault.clearNotifications();
+    await app.getByRole('button', { name: 'Ask the API' }).click();
+    await said.getByText('200 authorization: none').waitFor();
+    assert.equal(away.sent()[1], undefined);
+    await vault.row(/^Notes API, token/).click();
+    await window.palette('View: Close All Editors');
+  });
+
+  it('[VAULTUI-10] signs in to a host over SSH with a key that the vault made and never shows', async function () {
+    this.timeout(150_000);
+    const { window } = used();
+    await vault.show();
+    await window.palette('Sallyport: Add to the Vault');
+    await vault.line('Agents’ vault').click();
+    await vault.line('key pair').click();
+    await vault.enter(/Title, as it is listed/, 'Lab');
+    await vault.line('Make a fresh Ed25519 key pair').click();
+    await vault.row(/^Lab, key pair/).click();
+    const asking = await browser.opened(() => vault.row(/^public-key, /).click());
+    await browser.confirm(asking);
+    const box = vault.quick.locator('input.input').first();
+    const line = await window.until('the public key', async () => {
+      const shown = await box.inputValue();
+      return shown.startsWith('ssh-ed25519 ') && shown;
+    });
+    await window.page.keyboard.press('Escape');
+    away.letIn(line);
+    addCard(
+      'distant',
+      {
+        title: 'Distant',
+        outputs: { answer: { type: 'text' } },
+        permissions: { executionService: 'ssh:lab' },
+      },
+      'echo "from $SSH_CONNECTION" > "$SALLYPORT_OUTPUTS/answer"\n',
+    );
+    await window.row('Cards', /^Distant.*blocked/).waitFor();
+    await window.palette('Sallyport: Review Permissions');
+    await vault.line(/Run on ssh:lab/).click();
+    await vault.quick.getByRole('button', { name: 'OK' }).click();
+    await window.row('Cards', /^Distant.*not run/).waitFor();
+    await window.row('Cards', /^Distant/).click();
+    await window.palette('Sallyport: Run Card');
+    await vault.dialog(/for the first time/);
+    await vault.press('Connect and Remember the Key');
+    await vault.line('The place ssh:lab').waitFor({ timeout: 60_000 });
+    await vault.line('to sign in over SSH').waitFor();
+    await window.screenshot('vault-ssh');
+    await vault.line('Allow once').click();
+    await window.row('Cards', /^Distant.*done/).waitFor({ timeout: 90_000 });
+    const taken = away.signIns();
+    assert.equal(taken.length, 1, taken.join('\n'));
+    assert.match(taken[0] ?? '', /ED25519 SHA256:/);
+    await vault.clearNotifications();
+    await window.palette('Sallyport: Uses of Vault Values');
+    const lines = window.page.locator('.monaco-editor .view-lines');
+    await lines
+      .getByText(/The.place.ssh:lab.+lab.+private-key/)
+      .first()
+      .waitFor();
+    await window.palette('View: Close All Editors');
   });
 
   it('[VAULTUI-08] seals a backup to a passphrase', async () => {

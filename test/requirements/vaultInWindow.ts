@@ -40,4 +40,14 @@ export const vaultInWindowRequirements: readonly Requirement[] = [
     text: 'What is in a backup is shown first; an older or foreign one needs presence.',
     source,
   },
+  {
+    id: 'VAULTUI-09',
+    text: 'A person lets a plugin of an app use a token for one host: its request carries it, page and plugin never have it, and taking it back counts at once.',
+    source: 'docs/vault.md, Requests of plugins',
+  },
+  {
+    id: 'VAULTUI-10',
+    text: 'A key pair that the vault made signs in to a real host over SSH after the person allowed it, and stands in the log of uses.',
+    source: 'docs/vault.md, Signing in over SSH',
+  },
 ];
