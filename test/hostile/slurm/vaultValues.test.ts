@@ -103,6 +103,7 @@ describe('vault values through Slurm', function () {
       released: new ReleasedValues(),
       now: () => harness.now,
     });
+    person.others.set('place/slurm', () => ({}));
     person.others.set('vault/release', (params: Release) => {
       released.push(params);
       return desk.release(params);
@@ -356,7 +357,7 @@ describe('vault values through Slurm', function () {
     for (const isKnown of [false, true]) {
       const { begun, keys, jobId } = await waitingJob(ticket);
       const proof = proveKey(isKnown ? ticket : Buffer.alloc(32, 2).toString('base64'), jobId, publicKey);
-      await until(() => keys.length === 1);
+      await until(() => keys.length === 1, 60_000);
       writeFileSync(join(runs(), `${jobId}.key.new`), JSON.stringify({ publicKey, proof }), { mode: 0o600 });
       spawnSync('mv', [join(runs(), `${jobId}.key.new`), join(runs(), `${jobId}.key`)]);
       const result = await begun;
