@@ -15,17 +15,24 @@ const shortestSilenceMs = 650;
 const longestSilenceMs = 20_000;
 /** A page that was just loaded may take this long to say anything. */
 const loadMs = 15_000;
+/** Signs of life that come late, as on a busy machine, buy so many times the longest of their gaps. */
+const patience = 3;
+/** What each sign leaves of the longest gap: in good order half of it is forgotten in five seconds. */
+const kept = 0.97;
 /** After this time in good order, an earlier death is forgotten. */
 const calmMs = 60_000;
 
 /**
  * Notices that a page has stopped: its renderer crashed or hangs. It looks only while the page can be seen. Each death
- * doubles the silence it allows, so that a page on a slow machine is not thrown away again and again.
+ * doubles the silence it allows, and a page whose signs come late is given longer, so that none is thrown away on a busy
+ * machine.
  */
 export class Watchdog implements Disposable {
   readonly #options: WatchdogOptions;
   #timer: Disposable | undefined;
   #silenceMs = shortestSilenceMs;
+  /** The longest gap between two signs of life, fading. */
+  #gapMs = 0;
   #heardAt = 0;
   #lookedAt = 0;
   #diedAt = -Infinity;
@@ -47,7 +54,9 @@ export class Watchdog implements Disposable {
 
   /** The page gave a sign of life. */
   beat(): void {
-    this.#heardAt = this.#options.now();
+    const now = this.#options.now();
+    if (!this.#isLoading) this.#gapMs = Math.max(now - this.#heardAt, this.#gapMs * kept);
+    this.#heardAt = now;
     this.#isLoading = false;
   }
 
@@ -63,7 +72,8 @@ export class Watchdog implements Disposable {
     this.#lookedAt = now;
     if (wasHeldUp) this.#heardAt = now;
     if (now - this.#diedAt > calmMs) this.#silenceMs = shortestSilenceMs;
-    if (now - this.#heardAt <= (this.#isLoading ? loadMs : this.#silenceMs)) return;
+    const allowedMs = Math.min(Math.max(this.#silenceMs, patience * this.#gapMs), longestSilenceMs);
+    if (now - this.#heardAt <= (this.#isLoading ? loadMs : allowedMs)) return;
     this.#diedAt = now;
     this.#silenceMs = Math.min(2 * this.#silenceMs, longestSilenceMs);
     this.dispose();

@@ -100,6 +100,24 @@ describe('the watchdog of a page', () => {
     assert.equal(deaths(), 0);
   });
 
+  it('[WB-06] is patient with a page whose signs of life come late, and no longer than that', () => {
+    const { dog, pass, deaths } = watched();
+    dog.watch(true);
+    pass(1000, true);
+    for (let times = 0; times < 5; times++) {
+      pass(400, false);
+      pass(200, true);
+    }
+    pass(1600, false);
+    assert.equal(deaths(), 0);
+    pass(400, false);
+    assert.equal(deaths(), 1);
+    dog.watch(true);
+    pass(90_000, true);
+    pass(800, false);
+    assert.equal(deaths(), 2, 'in good order it is as quick as before');
+  });
+
   it('[WB-06] allows twice the silence after each death, until all was well for a while', () => {
     const { dog, pass, deaths } = watched();
     const dies = (ms: number) => {
