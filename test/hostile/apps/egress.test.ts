@@ -1,49 +1,32 @@
 import assert from 'node:assert/strict';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { launchChromium } from '../../support/chromium.ts';
+import type { Page } from 'playwright-core';
+import { useBareDocument, useShells } from '../../support/useShells.ts';
 import { openAppShell } from '../../support/appShell.ts';
 import { startSink, type Sink } from '../../support/sink.ts';
-import { listen, serveShells, type Listening } from '../../support/webviews.ts';
 import { attacks, type Attack } from '../views/attacks.ts';
 import { appAttacks } from './appAttacks.ts';
 
 /** Every way out that was measured, tried by an app's page, each with the same page in a frame without the seal. */
 describe('The network of an app', function () {
   this.timeout(60_000);
-  let browser: Browser;
-  let shells: Awaited<ReturnType<typeof serveShells>>;
+  const shells = useShells();
+  const control = useBareDocument();
   let sink: Sink;
-  let control: Listening;
-  let controlHtml = '';
-  let context: BrowserContext;
 
   before(async () => {
-    shells = await serveShells();
     sink = await startSink();
-    control = await listen((_request, response) => {
-      response.setHeader('content-type', 'text/html; charset=utf-8');
-      response.end(controlHtml);
-    });
-    browser = await launchChromium();
   });
-  after(async () => {
-    await browser.close();
-    await control.close();
-    await shells.close();
-    await sink.close();
-  });
-  beforeEach(async () => {
+  after(() => sink.close());
+  beforeEach(() => {
     sink.hits.length = 0;
     sink.packets = 0;
-    context = await browser.newContext();
   });
-  afterEach(() => context.close());
 
   async function open(html: string): Promise<Page> {
-    controlHtml =
+    control.html =
       `<!doctype html><script>window.seen=[];addEventListener('message',e=>seen.push(e.data))</script>` +
       `<iframe sandbox="allow-scripts allow-forms allow-popups allow-top-navigation" srcdoc="${html.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></iframe>`;
-    const page = await context.newPage();
+    const page = await shells.context.newPage();
     await page.goto(control.origin);
     return page;
   }
@@ -54,7 +37,7 @@ describe('The network of an app', function () {
   for (const attack of [...attacks, ...appAttacks]) {
     it(`[FRAME-01] ${attack.rows}: ${attack.name} reaches nothing`, async () => {
       const html = attack.html({ origin: sink.origin, udpPort: sink.udpPort });
-      const { page, passed } = await openAppShell(context, shells.shellUrl('appHost'), { html });
+      const { page, passed } = await openAppShell(shells.context, shells.shellUrl('appHost'), { html });
       await page.waitForFunction((name) => window.seen.includes(`ran ${name}`), attack.name);
       await settle(page);
       assert.equal(reached(attack), false, `hits: ${sink.hits.join(' ')}, packets: ${sink.packets}`);

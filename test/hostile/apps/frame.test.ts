@@ -1,45 +1,24 @@
 import assert from 'node:assert/strict';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { launchChromium } from '../../support/chromium.ts';
+import type { Page } from 'playwright-core';
+import { useBareDocument, useShells } from '../../support/useShells.ts';
 import { appFrameOf, inApp, openAppShell, type OpenAppOptions } from '../../support/appShell.ts';
 import { themes } from '../../support/themes.ts';
 import { until } from '../../support/until.ts';
-import { listen, serveShells, webviewFile, type Listening } from '../../support/webviews.ts';
+import { webviewFile } from '../../support/webviews.ts';
 
 /** What an app in its frame can do to the shell, and what the shell does about an app that misbehaves. */
 describe('The shell around an app', function () {
   this.timeout(60_000);
-  let browser: Browser;
-  let shells: Awaited<ReturnType<typeof serveShells>>;
-  let bare: Listening;
-  let bareHtml = '';
-  let context: BrowserContext;
-
-  before(async () => {
-    shells = await serveShells();
-    bare = await listen((_request, response) => {
-      response.setHeader('content-type', 'text/html; charset=utf-8');
-      response.end(bareHtml);
-    });
-    browser = await launchChromium();
-  });
-  after(async () => {
-    await browser.close();
-    await bare.close();
-    await shells.close();
-  });
-  beforeEach(async () => {
-    context = await browser.newContext();
-  });
-  afterEach(() => context.close());
+  const shells = useShells();
+  const bare = useBareDocument();
 
   const show = (html: string, options: Partial<OpenAppOptions> = {}) =>
-    openAppShell(context, shells.shellUrl('appHost'), { html, ...options });
+    openAppShell(shells.context, shells.shellUrl('appHost'), { html, ...options });
 
   /** The same page in a frame of the shell's own origin, as hosts do that do not seal. */
   async function showUnsealed(html: string): Promise<Page> {
-    bareHtml = `<!doctype html><script>window.secret='kept';window.keys=[];addEventListener('keydown',e=>keys.push(e.key),true)</script><iframe srcdoc="${html.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></iframe>`;
-    const page = await context.newPage();
+    bare.html = `<!doctype html><script>window.secret='kept';window.keys=[];addEventListener('keydown',e=>keys.push(e.key),true)</script><iframe srcdoc="${html.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></iframe>`;
+    const page = await shells.context.newPage();
     await page.goto(bare.origin);
     return page;
   }
@@ -184,8 +163,8 @@ describe('The shell around an app', function () {
         document.title = document.querySelector('.app-status')?.textContent ?? '';
       }, 100);
     });
-    const whole = await browser.newBrowserCDPSession();
-    const session = await context.newCDPSession(frame);
+    const whole = await shells.browser.newBrowserCDPSession();
+    const session = await shells.context.newCDPSession(frame);
     session.send('Page.crash').catch(() => undefined);
     await until(async () => {
       const { targetInfos } = await whole.send('Target.getTargets');
@@ -272,7 +251,7 @@ describe('The shell around an app', function () {
       { method: 'link.open', params: { url: 'https://example.org/' }, callId: undefined },
     ]);
     assert.deepEqual(await page.evaluate(() => window.seen), []);
-    assert.equal(context.pages().length, 1);
+    assert.equal(shells.context.pages().length, 1);
     assert.equal(await page.locator('iframe').count(), 1);
   });
 
@@ -318,7 +297,7 @@ describe('The shell around an app', function () {
   });
 
   it('[FRAME-04] one that finds another way to the keyboard is closed with words', async () => {
-    await context.addInitScript(() => {
+    await shells.context.addInitScript(() => {
       // The driver's own questions count as acts of a person, so the shell is told that there was none.
       if (window === window.top)
         Object.defineProperty(navigator, 'userActivation', { value: { isActive: false } });

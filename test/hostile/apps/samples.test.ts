@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
-import { launchChromium } from '../../support/chromium.ts';
+import type { Frame, Page } from 'playwright-core';
+import { useShells } from '../../support/useShells.ts';
 import { newApp } from '../../../scripts/newApp.mjs';
 import { appFrameOf, openAppShell } from '../../support/appShell.ts';
 import { boardEngine, notesEngine, samplePage } from '../../support/sampleApps.ts';
 import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
 import { themes, type ThemeName } from '../../support/themes.ts';
 import { until } from '../../support/until.ts';
-import { serveShells } from '../../support/webviews.ts';
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const artifacts = 'test/artifacts/apps';
@@ -18,23 +17,11 @@ const artifacts = 'test/artifacts/apps';
 /** The sample apps as a person uses them, in the real shell, with an engine that is played. */
 describe('The sample apps', function () {
   this.timeout(60_000);
-  let browser: Browser;
-  let shells: Awaited<ReturnType<typeof serveShells>>;
-  let context: BrowserContext;
+  const shells = useShells({ viewport: { width: 1000, height: 640 }, reducedMotion: 'reduce' });
 
   before(async () => {
     mkdirSync(artifacts, { recursive: true });
-    shells = await serveShells();
-    browser = await launchChromium();
   });
-  after(async () => {
-    await browser.close();
-    await shells.close();
-  });
-  beforeEach(async () => {
-    context = await browser.newContext({ viewport: { width: 1000, height: 640 }, reducedMotion: 'reduce' });
-  });
-  afterEach(() => context.close());
 
   /** Takes a picture for people and fails with each finding of axe, in the shell and in the app. */
   async function look(page: Page, frame: Frame, name: string): Promise<void> {
@@ -56,7 +43,7 @@ describe('The sample apps', function () {
 
   for (const theme of Object.keys(themes) as ThemeName[]) {
     it(`notes and board are clean under axe in ${theme}`, async () => {
-      const notes = await openAppShell(context, shells.shellUrl('appHost'), {
+      const notes = await openAppShell(shells.context, shells.shellUrl('appHost'), {
         html: await samplePage('notes'),
         theme,
         answer: await notesEngine(storedNotes(), sentence),
@@ -70,7 +57,7 @@ describe('The sample apps', function () {
         [],
       );
 
-      const board = await openAppShell(context, shells.shellUrl('appHost'), {
+      const board = await openAppShell(shells.context, shells.shellUrl('appHost'), {
         html: await samplePage('board'),
         theme,
         answer: boardEngine,
@@ -89,7 +76,7 @@ describe('The sample apps', function () {
 
   it('notes: write, find, sum up, delete and undo, with the keyboard', async () => {
     const files = storedNotes();
-    const { page, passed } = await openAppShell(context, shells.shellUrl('appHost'), {
+    const { page, passed } = await openAppShell(shells.context, shells.shellUrl('appHost'), {
       html: await samplePage('notes'),
       answer: await notesEngine(files, sentence),
     });
@@ -128,7 +115,7 @@ describe('The sample apps', function () {
     await newApp('my-app', `${folder()}/my-app`);
     await assert.rejects(newApp('my-app', `${folder()}/my-app`), /is there already/);
     await assert.rejects(newApp('My App', `${folder()}/x`), /is no id of an app/);
-    const { page, passed } = await openAppShell(context, shells.shellUrl('appHost'), {
+    const { page, passed } = await openAppShell(shells.context, shells.shellUrl('appHost'), {
       html: await samplePage('my-app', folder()),
       answer: () => ({ output: 'Hello, Ada! This is greeting 1.' }),
     });

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { readAttacks, type Attack } from '../cards/attack.ts';
 import { openRange, type Range } from '../cards/range.ts';
 import type { SealedReport } from '../cards/sealedRun.ts';
-import { hostilePlaces, type HostilePlace, type OpenHostilePlace } from './hostilePlaces.ts';
+import type { HostilePlace, OpenHostilePlace } from './hostilePlace.ts';
+import { hostilePlaces } from './hostilePlaces.ts';
 
 /** Those on what a place keeps come first: their control needs what has not been cleared up yet. */
 const ownAttacks = readAttacks('places');

@@ -16,7 +16,7 @@ import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
 import { builtVmHome, vmFault } from '../../support/vm.ts';
 import { fixtures, readAttacks } from '../cards/attack.ts';
 import { routesIn } from '../cards/evidence.ts';
-import { vmLures } from './hostilePlaces.ts';
+import { vmLures } from './vmPlace.ts';
 
 const canary = 'CANARY-of-the-guest';
 

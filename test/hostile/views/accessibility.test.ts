@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../../support/chromium.ts';
+import type { Page } from 'playwright-core';
+import { useShells } from '../../support/useShells.ts';
 import { openCanvasShell } from '../../support/canvasShell.ts';
 import { openRunShell, type RunFixture } from '../../support/runShell.ts';
 import {
@@ -15,7 +15,6 @@ import {
   sampleStatus,
 } from '../../support/sampleViews.ts';
 import { themes, type ThemeName } from '../../support/themes.ts';
-import { serveShells } from '../../support/webviews.ts';
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const artifacts = 'test/artifacts/webviews';
@@ -23,24 +22,16 @@ const allThemes = Object.keys(themes) as ThemeName[];
 
 describe('Canvas and run view for everyone', function () {
   this.timeout(90_000);
-  let browser: Browser;
-  let shells: Awaited<ReturnType<typeof serveShells>>;
+  // axe is put into the page by the debugger: no policy of the shell is loosened for it.
+  const shells = useShells({ viewport: { width: 1280, height: 760 }, reducedMotion: 'reduce' });
   let page: Page;
 
   before(async () => {
     mkdirSync(artifacts, { recursive: true });
-    shells = await serveShells();
-    browser = await launchChromium();
-  });
-  after(async () => {
-    await browser.close();
-    await shells.close();
   });
   beforeEach(async () => {
-    // axe is put into the page by the debugger: no policy of the shell is loosened for it.
-    page = await browser.newPage({ viewport: { width: 1280, height: 760 }, reducedMotion: 'reduce' });
+    page = await shells.context.newPage();
   });
-  afterEach(() => page.close());
 
   /** Takes a picture for people and fails with each finding of axe. */
   async function look(name: string): Promise<void> {
@@ -96,7 +87,8 @@ describe('Canvas and run view for everyone', function () {
     await page.getByText('This project has no cards yet.').waitFor();
     await look('canvas-empty');
     await page.close();
-    page = await browser.newPage({ viewport: { width: 420, height: 700 } });
+    page = await shells.context.newPage();
+    await page.setViewportSize({ width: 420, height: 700 });
     const { channel } = await openRunShell(page, shells.shellUrl('run'), await runFixture());
     await page.waitForSelector('.sealed-box iframe', { state: 'attached' });
     await look('run-narrow');

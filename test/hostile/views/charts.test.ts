@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
-import { launchChromium } from '../../support/chromium.ts';
+import type { Frame, Page } from 'playwright-core';
+import { useShells } from '../../support/useShells.ts';
 import { openRunShell } from '../../support/runShell.ts';
 import { sampleCardRun, sampleOutput } from '../../support/sampleViews.ts';
 import { startSink, type Sink } from '../../support/sink.ts';
 import { until } from '../../support/until.ts';
-import { serveShells } from '../../support/webviews.ts';
 
 type Chart = Record<string, unknown>;
 
@@ -210,29 +209,19 @@ async function drawUnsealed({ type, spec }: { type: string; spec: Chart }): Prom
 
 describe('Charts in sealed frames', function () {
   this.timeout(60_000);
-  let browser: Browser;
-  let shells: Awaited<ReturnType<typeof serveShells>>;
+  const shells = useShells();
   let sink: Sink;
-  let context: BrowserContext;
 
   before(async () => {
-    shells = await serveShells();
     sink = await startSink();
-    browser = await launchChromium();
   });
-  after(async () => {
-    await browser.close();
-    await shells.close();
-    await sink.close();
-  });
-  beforeEach(async () => {
+  after(() => sink.close());
+  beforeEach(() => {
     sink.hits.length = 0;
-    context = await browser.newContext();
   });
-  afterEach(() => context.close());
 
   async function draw(type: 'vega-lite' | 'plotly', chart: unknown): Promise<Page> {
-    const page = await context.newPage();
+    const page = await shells.context.newPage();
     await openRunShell(page, shells.shellUrl('run'), {
       cards: [sampleCardRun('chart', { outputs: [sampleOutput('out', type, true)] })],
       outputs: { 'chart/out': { type, content: typeof chart === 'string' ? chart : JSON.stringify(chart) } },
@@ -256,7 +245,7 @@ describe('Charts in sealed frames', function () {
         await page.evaluate(() => fetch('/canvas.css').catch(() => undefined));
         assert.deepEqual(sink.hits, []);
         assert.deepEqual(await page.evaluate(() => window.seen), []);
-        assert.equal(context.pages().length, 1);
+        assert.equal(shells.context.pages().length, 1);
         assert.ok(page.url().endsWith('/shell/run'));
       });
     }
@@ -268,7 +257,7 @@ describe('Charts in sealed frames', function () {
   ] as const) {
     for (const [name, chart] of charts.filter(([each]) => reachesUnsealed.has(each))) {
       it(`control: ${type}: ${name} reaches the sink in a page without a seal`, async () => {
-        const page = await context.newPage();
+        const page = await shells.context.newPage();
         await page.goto(`${shells.origin}/canvas.css`);
         for (const path of unsealedLibraries[type]) await page.addScriptTag({ path });
         const spec = chart(`${sink.origin}/reached.json`);
@@ -279,7 +268,7 @@ describe('Charts in sealed frames', function () {
   }
 
   it('[VIEW-04] the sink is reached by the same address without a seal', async () => {
-    const page = await context.newPage();
+    const page = await shells.context.newPage();
     await page.goto(shells.origin + '/canvas.css');
     await page.evaluate(
       (to) => fetch(to, { mode: 'no-cors' }).catch(() => undefined),

@@ -1,41 +1,23 @@
 import assert from 'node:assert/strict';
-import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
-import { launchChromium } from '../../support/chromium.ts';
+import type { Frame, Page } from 'playwright-core';
+import { useBareDocument, useShells } from '../../support/useShells.ts';
 import { pageHost, pageWebview } from '../../../protocol/src/webview.ts';
 import { openShell } from '../../support/shellPage.ts';
-import { listen, serveShells, webviewFile, type Listening } from '../../support/webviews.ts';
+import { webviewFile } from '../../support/webviews.ts';
 
 /** What a page in the frame can do to the shell around it, and what the shell does about a page that misbehaves. */
 describe('The shell around a sealed frame', function () {
   this.timeout(60_000);
-  let browser: Browser;
-  let shells: Awaited<ReturnType<typeof serveShells>>;
+  const shells = useShells();
+  const bare = useBareDocument();
   let frameScript: string;
-  let bare: Listening;
-  let bareHtml = '';
-  let context: BrowserContext;
 
   before(async () => {
-    shells = await serveShells();
     frameScript = await webviewFile('view.js');
-    bare = await listen((_request, response) => {
-      response.setHeader('content-type', 'text/html; charset=utf-8');
-      response.end(bareHtml);
-    });
-    browser = await launchChromium();
   });
-  after(async () => {
-    await browser.close();
-    await bare.close();
-    await shells.close();
-  });
-  beforeEach(async () => {
-    context = await browser.newContext();
-  });
-  afterEach(() => context.close());
 
   async function show(html: string, script = frameScript) {
-    const page = await context.newPage();
+    const page = await shells.context.newPage();
     const closes: number[] = [];
     const shell = await openShell(page, shells.shellUrl('page'), {
       local: pageHost,
@@ -54,8 +36,8 @@ describe('The shell around a sealed frame', function () {
 
   /** The same page in a frame of the shell's own origin, as hosts do that do not seal. */
   async function showUnsealed(html: string): Promise<Page> {
-    bareHtml = `<!doctype html><script>window.secret='kept';window.keys=[];addEventListener('keydown',e=>keys.push(e.key),true)</script><iframe srcdoc="${html.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></iframe>`;
-    const page = await context.newPage();
+    bare.html = `<!doctype html><script>window.secret='kept';window.keys=[];addEventListener('keydown',e=>keys.push(e.key),true)</script><iframe srcdoc="${html.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></iframe>`;
+    const page = await shells.context.newPage();
     await page.goto(bare.origin);
     return page;
   }
@@ -199,7 +181,7 @@ describe('The shell around a sealed frame', function () {
     }
     assert.equal(page.url(), url);
     assert.deepEqual(await page.evaluate(() => window.seen), []);
-    assert.equal(context.pages().length, 1);
+    assert.equal(shells.context.pages().length, 1);
   });
 
   it('a link to a place in the page scrolls there, and a link to elsewhere leaves the page where it is', async () => {

@@ -1,47 +1,31 @@
 import assert from 'node:assert/strict';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { launchChromium } from '../../support/chromium.ts';
+import type { Page } from 'playwright-core';
+import { useBareDocument, useShells } from '../../support/useShells.ts';
 import { pageHost, pageWebview } from '../../../protocol/src/webview.ts';
 import { openShell } from '../../support/shellPage.ts';
 import { startSink, type Sink } from '../../support/sink.ts';
-import { listen, serveShells, webviewFile, type Listening } from '../../support/webviews.ts';
+import { webviewFile } from '../../support/webviews.ts';
 import { attacks, type Attack } from './attacks.ts';
 
 describe('A card-owned page in its sealed frame', function () {
   this.timeout(120_000);
-  let browser: Browser;
-  let shells: Awaited<ReturnType<typeof serveShells>>;
+  const shells = useShells();
+  const control = useBareDocument();
   let sink: Sink;
   let frameScript: string;
-  let control: Listening;
-  let controlHtml = '';
-  let context: BrowserContext;
 
   before(async () => {
-    shells = await serveShells();
     sink = await startSink();
     frameScript = await webviewFile('view.js');
-    control = await listen((_request, response) => {
-      response.setHeader('content-type', 'text/html; charset=utf-8');
-      response.end(controlHtml);
-    });
-    browser = await launchChromium();
   });
-  after(async () => {
-    await browser.close();
-    await control.close();
-    await shells.close();
-    await sink.close();
-  });
-  beforeEach(async () => {
+  after(() => sink.close());
+  beforeEach(() => {
     sink.hits.length = 0;
     sink.packets = 0;
-    context = await browser.newContext();
   });
-  afterEach(() => context.close());
 
   async function sealed(html: string): Promise<Page> {
-    const page = await context.newPage();
+    const page = await shells.context.newPage();
     await openShell(page, shells.shellUrl('page'), {
       local: pageHost,
       remote: pageWebview,
@@ -56,11 +40,11 @@ describe('A card-owned page in its sealed frame', function () {
 
   /** The same frame without its policy, and a shell without one. */
   async function open(html: string): Promise<Page> {
-    controlHtml =
+    control.html =
       `<!doctype html><script>window.seen=[];window.keys=[];` +
       `addEventListener('message',e=>seen.push(e.data));addEventListener('keydown',e=>keys.push(e.key),true)</script>` +
       `<iframe sandbox="allow-scripts allow-forms allow-popups allow-top-navigation" srcdoc="${html.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></iframe>`;
-    const page = await context.newPage();
+    const page = await shells.context.newPage();
     await page.goto(control.origin);
     return page;
   }

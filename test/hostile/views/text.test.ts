@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../../support/chromium.ts';
+import type { Page } from 'playwright-core';
+import { useShells } from '../../support/useShells.ts';
 import { openCanvasShell } from '../../support/canvasShell.ts';
 import { openRunShell } from '../../support/runShell.ts';
 import {
@@ -10,29 +10,18 @@ import {
   sampleRun,
   sampleStatus,
 } from '../../support/sampleViews.ts';
-import { serveShells } from '../../support/webviews.ts';
 
 const attack = `<img src=x onerror="window.owned=1"><script>window.owned=1</script><a href="command:x">x</a>"'\`\${1}`;
 
 /** Failed as CVE-2023-21779 did: a name or a message that became markup. */
 describe('Texts of cards in the webviews', function () {
   this.timeout(60_000);
-  let browser: Browser;
-  let shells: Awaited<ReturnType<typeof serveShells>>;
+  const shells = useShells({ viewport: { width: 1200, height: 700 } });
   let page: Page;
 
-  before(async () => {
-    shells = await serveShells();
-    browser = await launchChromium();
-  });
-  after(async () => {
-    await browser.close();
-    await shells.close();
-  });
   beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1200, height: 700 } });
+    page = await shells.context.newPage();
   });
-  afterEach(() => page.close());
 
   async function assertInert(): Promise<void> {
     assert.equal(await page.evaluate(() => Reflect.get(window, 'owned') as unknown), undefined);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../../support/chromium.ts';
+import type { Page } from 'playwright-core';
+import { useShells } from '../../support/useShells.ts';
 import {
   answerItem,
   longConversation,
@@ -15,7 +15,6 @@ import {
 } from '../../support/sampleConversation.ts';
 import { themes, type ThemeName } from '../../support/themes.ts';
 import { until } from '../../support/until.ts';
-import { serveShells } from '../../support/webviews.ts';
 import { openWorkbenchShell, type WorkbenchFixture } from '../../support/workbenchShell.ts';
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -25,23 +24,15 @@ const picture = Buffer.from('R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs=', 
 
 describe('The workbench for everyone', function () {
   this.timeout(90_000);
-  let browser: Browser;
-  let shells: Awaited<ReturnType<typeof serveShells>>;
+  const shells = useShells({ viewport: { width: 900, height: 860 }, reducedMotion: 'reduce' });
   let page: Page;
 
   before(async () => {
     mkdirSync(artifacts, { recursive: true });
-    shells = await serveShells();
-    browser = await launchChromium();
-  });
-  after(async () => {
-    await browser.close();
-    await shells.close();
   });
   beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 900, height: 860 }, reducedMotion: 'reduce' });
+    page = await shells.context.newPage();
   });
-  afterEach(() => page.close());
 
   const open = (fixture: WorkbenchFixture = {}) =>
     openWorkbenchShell(page, shells.shellUrl('workbench'), fixture);
@@ -240,7 +231,7 @@ describe('The workbench for everyone', function () {
     assert.equal(await box().inputValue(), 'precious');
     const state = await page.evaluate(() => window.state);
     await page.close();
-    page = await browser.newPage();
+    page = await shells.context.newPage();
     await page.addInitScript((kept) => (window.state = kept), state);
     await open();
     await until(async () => (await box().inputValue()) === 'precious', 5000);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../../support/chromium.ts';
+import type { Page } from 'playwright-core';
+import { useShells } from '../../support/useShells.ts';
 import {
   answerItem,
   noticeItem,
@@ -10,7 +10,6 @@ import {
 } from '../../support/sampleConversation.ts';
 import { startSink, type Sink } from '../../support/sink.ts';
 import { until } from '../../support/until.ts';
-import { serveShells } from '../../support/webviews.ts';
 import { openWorkbenchShell, type WorkbenchFixture } from '../../support/workbenchShell.ts';
 
 /** What a model may write to get something out of the window, with `%` for the sink's origin. */
@@ -70,27 +69,19 @@ const deadLinks = [
 
 describe('A model’s words in the workbench', function () {
   this.timeout(90_000);
-  let browser: Browser;
-  let shells: Awaited<ReturnType<typeof serveShells>>;
+  const shells = useShells({ viewport: { width: 700, height: 900 } });
   let sink: Sink;
   let page: Page;
 
   before(async () => {
-    shells = await serveShells();
-    browser = await launchChromium();
     sink = await startSink();
   });
-  after(async () => {
-    await browser.close();
-    await shells.close();
-    await sink.close();
-  });
+  after(() => sink.close());
   beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 700, height: 900 } });
+    page = await shells.context.newPage();
     sink.hits.length = 0;
     sink.connections = 0;
   });
-  afterEach(() => page.close());
 
   const open = (fixture: WorkbenchFixture) => openWorkbenchShell(page, shells.shellUrl('workbench'), fixture);
   const openAnswer = (markdown: string) => open({ shown: { items: [answerItem(1, markdown)] } });
