@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import type { JobResult } from '../../../../protocol/src/runner.ts';
 import { EventLog } from '../../../../remote-agent/src/served/eventLog.ts';
 import { Journal } from '../../../../remote-agent/src/served/journal.ts';
-import { openJournalFile } from '../../../../remote-agent/src/served/journalFile.ts';
+import {
+  openJournalFile,
+  passingDisk,
+  type JournalDisk,
+} from '../../../../remote-agent/src/served/journalFile.ts';
 import { jobWith } from '../../../support/jobs.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 
@@ -32,8 +36,8 @@ describe('the journal of a runner', () => {
         ended ? 'ended' : started ? 'started' : 'accepted',
       ]),
     );
-  const write = async () => {
-    const journal = new Journal(path());
+  const write = async (disk?: JournalDisk) => {
+    const journal = new Journal(path(), disk);
     const { entry: one, durable } = journal.accept(jobWith({ jobId: 'one' }), 'engine', 60, 1);
     await durable;
     const second = journal.accept(jobWith({ jobId: 'two' }), 'engine', 60, 2);
@@ -46,6 +50,13 @@ describe('the journal of a runner', () => {
     journal.close();
     return readFileSync(path());
   };
+
+  it('is with the system before anything is answered also where its disk ends with the machine', async () => {
+    const inVm = await write(passingDisk);
+    assert.deepEqual(statesOf(new Journal(path())), { one: 'started', two: 'ended', three: 'accepted' });
+    rmSync(path());
+    assert.deepEqual(inVm, await write());
+  });
 
   it('is found again as it was left, 0600 [JRNL-01]', async () => {
     await write();
