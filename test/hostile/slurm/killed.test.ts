@@ -109,7 +109,7 @@ const steps: readonly Step[] = [
 ];
 
 describe('cards through Slurm while processes are killed', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let opened: SlurmRig | undefined;
   let rig: SlurmRig;
   let count = 0;

@@ -18,7 +18,7 @@ import { until } from '../../support/until.ts';
 
 /** Against a real controller and a real node behind a real sshd. */
 describe('cards through Slurm', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const canary = 'canary-5f2c1be0';
   let opened: SlurmRig | undefined;
   let rig: SlurmRig;
@@ -187,9 +187,12 @@ describe('cards through Slurm', function () {
     await until(() => running.heard.stdout.startsWith('on'), 30_000);
     await rig.cluster.stop('slurmctld', 'SIGTERM');
     const waiting = await start('echo late');
-    assert.deepEqual((await running.result).outcome, { kind: 'exited', exitCode: 0 });
-    await until(() => waiting.heard.progressTexts.some((text) => /answer/.test(text)), 40_000);
-    await rig.cluster.startController();
+    try {
+      assert.deepEqual((await running.result).outcome, { kind: 'exited', exitCode: 0 });
+      await until(() => waiting.heard.progressTexts.some((text) => /answer/.test(text)), 60_000);
+    } finally {
+      await rig.cluster.startController();
+    }
     assert.deepEqual((await waiting.result).outcome, { kind: 'exited', exitCode: 0 });
     assert.equal(waiting.heard.stdout, 'late\n');
     assert.equal(waiting.heard.starts, 1);
