@@ -2,7 +2,6 @@ import { PassThrough } from 'node:stream';
 import { createMessageConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import { openHttp } from '../../extension/src/connections/httpRequest.ts';
 import type { ProviderBroker } from '../../extension/src/connections/providerBroker.ts';
-import { ConnectionKeys } from '../../extension/src/connections/connectionKeys.ts';
 import { KeyVault } from '../../extension/src/keys/keyVault.ts';
 import '../support/vscodeHooks.ts';
 import { openLoopback } from '../support/loopbackServer.ts';
@@ -16,6 +15,7 @@ const body = JSON.stringify({ messages: [{ role: 'user', content: 'x'.repeat(200
 /** What the key's way costs until the first byte: JSON-RPC, the broker and the key against a bare request. */
 export async function brokerBench(): Promise<BenchRow[]> {
   const { ProviderBroker } = await import('../../extension/src/connections/providerBroker.ts');
+  const { ConnectionKeys } = await import('../../extension/src/connections/connectionKeys.ts');
   const server = await openLoopback((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end('data: {"text":"hello"}\n\n');

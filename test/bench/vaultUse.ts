@@ -13,7 +13,7 @@ import { createJobAuthority } from '../../remote-agent/src/vault/jobAuthority.ts
 import { createTrust } from '../../remote-agent/src/vault/trust.ts';
 import { openTunnel } from '../support/proxyClient.ts';
 import { createTestAuthority, openSecureOrigin } from '../support/secureOrigin.ts';
-import { PluginValues } from '../support/pluginValues.ts';
+import '../support/vscodeHooks.ts';
 import { limitRow, measureInTurns, median, ratioRow, type BenchRow } from './benchRow.ts';
 
 const group = 'vault';
@@ -80,6 +80,8 @@ async function scrubberRows(): Promise<BenchRow[]> {
 
 /** A plugin's request over TLS to loopback, made by the extension with a value, beside the engine's own without one. */
 async function pluginRow(): Promise<BenchRow> {
+  // After the hooks: the extension's part has words of VS Code's.
+  const { PluginValues } = await import('../support/pluginValues.ts');
   const values = await PluginValues.open();
   try {
     await values.grant();
