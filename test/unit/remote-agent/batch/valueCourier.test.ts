@@ -83,7 +83,11 @@ describe('vault values on their way through a shared folder', () => {
     const waiting = job();
     await until(() => asked.length === 1);
     answer = () => Promise.resolve(values);
-    courier = new ValueCourier({ folder, ask: (...all) => answer(...all), onProblem: () => assert.fail('a problem') });
+    courier = new ValueCourier({
+      folder,
+      ask: (...all) => answer(...all),
+      onProblem: () => assert.fail('a problem'),
+    });
     assert.deepEqual(await waiting, values);
   });
 
