@@ -16,7 +16,7 @@ describe('New App', () => {
     const opened: string[] = [];
     const chosen = [...(options.chosen ?? [])];
     const folder: NewAppFolder = {
-      open: () => [{ name: 'work', path: '/work' }],
+      open: () => [{ name: 'code', path: '/code' }],
       choose: async () => chosen.shift(),
       isEmpty: async (path) => !(options.full ?? []).includes(path),
       write: async (path, files) => void written.set(path, files),
@@ -50,15 +50,15 @@ describe('New App', () => {
     (await pick(1)).choose('Only a page');
     (await pick(2)).choose('TypeScript');
     const where = await pick(3);
-    assert.equal(where.items[0]?.detail, '/work/apps/my-notes');
+    assert.equal(where.items[0]?.detail, '/code/apps/my-notes');
     where.choose('In work');
     await done;
-    const files = written.get('/work/apps/my-notes');
+    const files = written.get('/code/apps/my-notes');
     assert.ok(files?.has('main.ts') && !files.has('plugins/hello/plugin.json'));
-    assert.deepEqual(opened, ['/work/apps/my-notes']);
-    assert.deepEqual(shown, [newAppNotices.written('My Notes', '/work/apps/my-notes')]);
-    assert.ok(newApp.hasWritten('/work/apps/my-notes'));
-    assert.ok(!newApp.hasWritten('/work/apps'));
+    assert.deepEqual(opened, ['/code/apps/my-notes']);
+    assert.deepEqual(shown, [newAppNotices.written('My Notes', '/code/apps/my-notes')]);
+    assert.ok(newApp.hasWritten('/code/apps/my-notes'));
+    assert.ok(!newApp.hasWritten('/code/apps'));
   });
 
   it('[NEWAPP-01] goes back with what was answered', async () => {
@@ -82,14 +82,14 @@ describe('New App', () => {
   });
 
   it('[NEWAPP-02] leaves a folder with files alone and asks where again', async () => {
-    const { done, shown, written } = make({ full: ['/work/apps/a'], chosen: [undefined, '/elsewhere'] });
+    const { done, shown, written } = make({ full: ['/code/apps/a'], chosen: [undefined, '/elsewhere'] });
     (await box(1)).enter('A');
     (await box(2)).enter('a');
     (await pick(1)).choose('A page and a plugin');
     (await pick(2)).choose('JavaScript');
     (await pick(3)).choose('In work');
     const again = await pick(4);
-    assert.deepEqual(shown, [newAppNotices.notEmpty('/work/apps/a')]);
+    assert.deepEqual(shown, [newAppNotices.notEmpty('/code/apps/a')]);
     again.choose('Choose a folder');
     (await pick(5)).choose('Choose a folder');
     await done;
