@@ -51,7 +51,7 @@ describe('New App', () => {
     (await pick(2)).choose('TypeScript');
     const where = await pick(3);
     assert.equal(where.items[0]?.detail, '/code/apps/my-notes');
-    where.choose('In work');
+    where.choose('In code');
     await done;
     const files = written.get('/code/apps/my-notes');
     assert.ok(files?.has('main.ts') && !files.has('plugins/hello/plugin.json'));
@@ -87,7 +87,7 @@ describe('New App', () => {
     (await box(2)).enter('a');
     (await pick(1)).choose('A page and a plugin');
     (await pick(2)).choose('JavaScript');
-    (await pick(3)).choose('In work');
+    (await pick(3)).choose('In code');
     const again = await pick(4);
     assert.deepEqual(shown, [newAppNotices.notEmpty('/code/apps/a')]);
     again.choose('Choose a folder');
