@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { ChildProcess, spawn, spawnSync, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
@@ -33,6 +33,12 @@ const bubblewrap = [
 const launch = `${bridgeCommand('/node', '/bridge.cjs').join(' ')} </dev/null || exit 97
 unset ${Object.keys(bridgeEnvironment).join(' ')}
 exec "$@" ${egressBridge.channelDescriptor}>&-`;
+
+const stdio: StdioOptions = [
+  ...(['ignore', 'pipe', 'inherit'] as const),
+  ...Array.from({ length: egressBridge.channelDescriptor - 3 }, () => 'ignore' as const),
+  'ipc',
+];
 
 describe('egressBridge', () => {
   let origin: Server;
@@ -74,7 +80,7 @@ describe('egressBridge', () => {
         ...['--ro-bind', helper, '/bridge.cjs', '--ro-bind', process.execPath, '/node'],
         ...['--', '/bin/sh', '-c', launch, 'sh', ...program],
       ],
-      { stdio: ['ignore', 'pipe', 'inherit', 'ignore', 'ignore', 'ipc'] },
+      { stdio },
     );
     let printed = '';
     child.stdout!.setEncoding('utf8').on('data', (text: string) => (printed += text));

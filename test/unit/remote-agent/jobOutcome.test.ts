@@ -57,10 +57,14 @@ describe('the outcome of a job', () => {
   });
 
   it('[JOB-04] is a refusal with its code and remedy for every error of ours', () => {
-    for (const code of errorCodes) {
+    for (const code of errorCodes.filter((each) => each !== 'cancelled')) {
       const outcome = toRefusal(new UserError(code, 'text', { remedy: 'mend it' }));
       assert.deepEqual([outcome.kind, 'remedy' in outcome && outcome.remedy], ['refused', 'mend it']);
     }
     assert.deepEqual(toRefusal(new Error('odd')), { kind: 'refused', code: 'internal', detail: 'odd' });
+  });
+
+  it('[JOB-04] is cancelled where it was cancelled before its program started', () => {
+    assert.deepEqual(toRefusal(new UserError('cancelled', 'text')), { kind: 'cancelled' });
   });
 });
