@@ -42,8 +42,11 @@ export function interpreterRemedy(runtime: Interpreter['runtime'], platform: Nod
     : `Install ${names[runtime]} for all users.`;
 }
 
+/** An interpreter may take this long to start in a VM that boots on a busy machine. */
+const startMs = 30_000;
+
 /** The version that a program prints, or undefined where it can't be run. */
 async function versionOf(path: string | undefined): Promise<string | undefined> {
-  const text = path === undefined ? undefined : await runProgram(path, ['--version']);
+  const text = path === undefined ? undefined : await runProgram(path, ['--version'], startMs);
   return text === undefined ? undefined : /[0-9]+(?:\.[0-9]+)+/.exec(text)?.[0];
 }
