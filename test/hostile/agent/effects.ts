@@ -225,6 +225,10 @@ export const guardedMembers: readonly GuardedMember[] = [
       { file: 'agent/shell/keepChanges.ts', why: 'what a shell in memory changed, as an act of its own' },
       { file: 'apps/generate/createGenerate.ts', why: 'a request of an app or a plugin to a model' },
       { file: 'history/undo.ts', why: 'a person’s undo and redo' },
+      {
+        file: 'vault/valueRequests.ts',
+        why: 'a request of a plugin with a vault value, made by the extension under a person’s grant',
+      },
     ],
   },
   {
@@ -319,6 +323,10 @@ export const guardedMembers: readonly GuardedMember[] = [
         file: 'runners/places/askSshPerson.ts',
         why: 'questions of a host that a card’s accepted place names; the vault signs under its own grants alone',
       },
+      {
+        file: 'runners/slurm/openSlurmTransport.ts',
+        why: 'partition, account and the like of a person’s own settings, for a cluster that a card’s accepted place names',
+      },
     ],
   },
   {
@@ -332,6 +340,10 @@ export const guardedMembers: readonly GuardedMember[] = [
       { file: 'agent/startAgent.ts', why: 'the same, and the question of ask_person, inside the gate' },
       { file: 'agent/tools/vaultTools.ts', why: 'names and questions for the vault, inside the gate' },
       { file: 'vault/releaseValues.ts', why: 'the sealed values of a card that the run’s gate let through' },
+      {
+        file: 'vault/valueRequests.ts',
+        why: 'which grants a plugin has for a host, and its request with the value, inside the gate',
+      },
       { file: 'agent/providers/brokerFetch.ts', why: 'inside the provider act of loop/request.ts' },
       { file: 'agent/providers/vscodeModel.ts', why: 'inside the provider act of loop/request.ts' },
     ],
