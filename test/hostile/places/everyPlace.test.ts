@@ -116,6 +116,7 @@ describe('hostile cards elsewhere', function () {
       it(`${attack.name} in ${name}: works with the protection off`, async function () {
         const here = opened.get(name);
         if (!here) this.skip();
+        await here.place.leaveAgain?.();
         const { evidence, log } = await here.range.plain(attack);
         const got = new Set(
           evidence.filter(({ proof }) => proof === 'route').map(({ detail }) => detail.split(' ')[0]),

@@ -26,6 +26,8 @@ export interface HostilePlace {
 }
 
 export interface OpenHostilePlace extends RangePlace {
+  /** Leaves the secret there once more, where a connection that was lost meanwhile may have had it cleared up. */
+  leaveAgain?(): Promise<void>;
   /** What cards have damaged or left, in words. Asked when all have ended. */
   damage(): Promise<string[]>;
   close(): Promise<void>;

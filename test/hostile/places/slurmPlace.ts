@@ -7,6 +7,7 @@ import { hasSshd } from '../../support/sshPlace.ts';
 import { until } from '../../support/until.ts';
 import {
   clientOf,
+  leaveSecret,
   secretPath,
   secretVariable,
   Unchanged,
@@ -33,12 +34,14 @@ function openSlurmPlace(): OpenHostilePlace {
   const { folder } = rig.cluster;
   const keys = [join(folder, 'munge.key'), rig.cluster.configuration, rig.host.userKey];
   const kept = new Unchanged(() => keys);
+  let leaveAgain = async (): Promise<void> => undefined;
   return {
     async connect(engine, canary) {
       await rig.start();
       const place = rig.open({ blobs: engine.blobs });
       // What runs a card is there for that card alone, on the node; what the engine speaks to is no runner.
       const client = await clientOf(place, engine, canary);
+      leaveAgain = () => leaveSecret(place, engine, canary);
       kept.remember();
       return client;
     },
@@ -55,6 +58,7 @@ function openSlurmPlace(): OpenHostilePlace {
       placeDevices: '',
       placePort: String(rig.host.port),
     }),
+    leaveAgain: () => leaveAgain(),
     damage: async () => {
       await until(async () => (await rig.cluster.run('squeue', '--noheader')).trim() === '', 30_000);
       return [...kept.changes(), ...(await damagedBlobs(join(shared, 'blobs')))];
