@@ -26,7 +26,9 @@ export function seatbeltProfile(spec: SeatbeltSpec): string {
       (path) => `(allow file-read* file-write-data (literal ${profileString(path)}))`,
     ),
     '(allow file-read* (literal "/"))',
-    ...[...spec.readable, ...spec.writable].map((path) => `(allow file-read* (subpath ${profileString(path)}))`),
+    ...[...spec.readable, ...spec.writable].map(
+      (path) => `(allow file-read* (subpath ${profileString(path)}))`,
+    ),
     ...spec.writable.map((path) => `(allow file-write* (subpath ${profileString(path)}))`),
     ...spec.writable.map((path) => `(deny file-write-unlink (literal ${profileString(path)}))`),
     '(deny file-write-setugid)',

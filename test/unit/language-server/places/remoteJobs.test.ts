@@ -21,7 +21,10 @@ describe('the jobs elsewhere that a home remembers', () => {
   it('keep what the next engine asks for their vault values with, until they are cancelled or settled [SLURM-17]', () => {
     const open = () => {
       const store = openStore(openHome(join(folder(), 'home')), () => 1);
-      return { store, jobs: createRemoteJobs({ store, now: () => 1, onAdopted: () => assert.fail('adopted') }) };
+      return {
+        store,
+        jobs: createRemoteJobs({ store, now: () => 1, onAdopted: () => assert.fail('adopted') }),
+      };
     };
     const first = open();
     for (const jobId of ['one', 'two', 'plain'])
