@@ -52,9 +52,17 @@ for (const suite of suites.filter((each) => !only || only.includes(each.name))) 
   say(`\n== ${suite.name}`);
   const started = Date.now();
   const counts = await runSuite(suite);
-  results.push({ name: suite.name, ...counts, seconds: Math.round((Date.now() - started) / 1000) });
+  results.push({
+    name: suite.name,
+    failures: [],
+    ...counts,
+    seconds: Math.round((Date.now() - started) / 1000),
+  });
 }
 
+for (const { name, failures } of results) {
+  for (const failure of failures) say(`\nFAILED ${name}: ${failure}`);
+}
 say('');
 for (const { name, passed, failed, skipped, seconds } of results) {
   say(
@@ -79,6 +87,7 @@ async function runSuite(suite) {
 async function runParts(parts) {
   rmSync(join(root, 'test', 'artifacts', 'vscode'), { recursive: true, force: true });
   const total = { passed: 0, failed: 0, skipped: 0 };
+  const failures = [];
   for (const part of parts) {
     let counts = await runPart(part);
     if (counts.failed > 0) {
@@ -86,8 +95,9 @@ async function runParts(parts) {
       counts = await runPart(part);
     }
     for (const key of Object.keys(total)) total[key] += counts[key];
+    if (counts.failed > 0) failures.push(`${part}, twice; what failed stands above`);
   }
-  return total;
+  return { ...total, failures };
 }
 
 async function runPart(part) {
@@ -105,27 +115,59 @@ async function runPart(part) {
   return failing({ ...counts, skipped: 0 }, code);
 }
 
+/**
+ * The files of a suite in one process. They start real servers, browsers and sandboxes on whatever machine this is, so a
+ * file in which something failed is run once more, alone, and fails the run only if it fails again. Both are shown.
+ */
 async function runMocha(globs) {
+  const files = await mochaOnce(globs);
+  const again = Object.keys(files).filter((file) => file !== '' && files[file].failed > 0);
+  if (again.length > 0) {
+    for (const failure of again.flatMap((file) => files[file].failures)) say(`\nfailed once: ${failure}`);
+    say(`\n${again.join(', ')} failed and will be run once more\n`);
+    for (const file of again) Object.assign(files, { [file]: undefined }, await mochaOnce([file]));
+  }
+  return Object.values(files).reduce(
+    (sum, each) => ({
+      passed: sum.passed + (each?.passed ?? 0),
+      failed: sum.failed + (each?.failed ?? 1),
+      skipped: sum.skipped + (each?.skipped ?? 0),
+      failures: [...sum.failures, ...(each?.failures ?? ['a file said nothing when it was run once more'])],
+    }),
+    { passed: 0, failed: 0, skipped: 0, failures: [] },
+  );
+}
+
+/** What became of each file. An exit code that says failure counts under '' when no test did. */
+async function mochaOnce(specs) {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-counts-'));
   const file = join(folder, 'counts.json');
   try {
     const code = await run(
       'mocha',
-      ['--retries', '1', '--reporter', 'test/support/countReporter.mjs', ...globs],
+      ['--retries', '1', '--reporter', 'test/support/countReporter.mjs', ...specs],
       {
         env: { ...toolEnvironment(), SALLYPORT_TEST_COUNTS: file },
       },
     );
-    const counts = existsSync(file)
-      ? JSON.parse(readFileSync(file, 'utf8'))
-      : { passed: 0, failed: 1, skipped: 0 };
-    return failing(counts, code);
+    const files = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+    const counted = Object.values(files).reduce((sum, each) => sum + each.passed + each.failed, 0);
+    const failed = Object.values(files).some((each) => each.failed > 0);
+    if (counted === 0 || (code !== 0 && !failed)) {
+      files[''] = {
+        passed: 0,
+        failed: 1,
+        skipped: 0,
+        failures: [`mocha ended with ${code}, ${counted} tests ran`],
+      };
+    }
+    return files;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** An exit code that says failure counts, whatever was counted; so does a suite in which nothing ran. */
+/** An exit code that says failure counts, whatever was counted; so does a part in which nothing ran. */
 function failing(counts, code) {
   const nothing = counts.passed + counts.failed === 0;
   return counts.failed === 0 && (code !== 0 || nothing) ? { ...counts, failed: 1 } : counts;
