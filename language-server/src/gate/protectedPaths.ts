@@ -1,6 +1,6 @@
 /**
  * Files that decide what runs on a person's machine or what an agent is told: changing one is asked for every time.
- * Matched without regard to case, on each component of the real path relative to the project.
+ * Matched on each component of the real path relative to the project, as the most forgiving file system would.
  */
 
 /** A folder or file of this name, anywhere, and everything below it. */
@@ -172,7 +172,7 @@ const protectedNames: ReadonlySet<string> = new Set(names);
 /** True for a path (relative to the project, with `/`) that is protected. Anything that can't be judged is. */
 export function isProtectedPath(relativePath: string): boolean {
   try {
-    const parts = relativePath.normalize('NFC').toLowerCase().split('/');
+    const parts = folded(relativePath).split('/');
     return parts.some(
       (part, index) =>
         protectedNames.has(part) ||
@@ -182,4 +182,16 @@ export function isProtectedPath(relativePath: string): boolean {
   } catch {
     return true;
   }
+}
+
+/**
+ * One form for all spellings that a file system may take for one name: APFS folds case by Unicode's tables (a long s is
+ * an s, a ligature its letters), and HFS+ passes over characters that show nothing. Upper case first: it joins more.
+ */
+function folded(path: string): string {
+  return path
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFC');
 }

@@ -177,6 +177,21 @@ describe('isProtectedPath', () => {
     }
   });
 
+  it('[GATE-04] knows a name by what a file system may take it for', () => {
+    for (const path of [
+      '.v\u017fcode/settings.json', // a long s
+      'ma\u212Aefile', // the Kelvin sign
+      'make\uFB01le', // a ligature of f and i
+      '.g\u200Cit/config', // a joiner, which HFS+ passes over
+      '.gi\uFEFFt/hooks/pre-commit',
+      'x.code-work\u00ADspace',
+      '.github/work\u2060flows/ci.yml',
+    ]) {
+      assert.equal(isProtectedPath(path), true, JSON.stringify(path));
+    }
+    assert.equal(isProtectedPath('stra\u00DFe/\u017Feite.md'), false);
+  });
+
   it('[GATE-04] protects what it can’t judge', () => {
     assert.equal(isProtectedPath(undefined as unknown as string), true);
   });
