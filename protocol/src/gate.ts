@@ -121,7 +121,7 @@ export const receipt = z.strictObject({
   tool: z.string(),
   state: z.enum(receiptStates),
   argumentDigest: digest,
-  /** What was returned, as JSON text; null while there is none. */
+  /** What was returned, as JSON text; null while there is none, and where it was too long to keep. */
   result: z.nullable(z.string()),
   /** Milliseconds that a person took to answer, and that the effect took. */
   waitMs: z.int(),

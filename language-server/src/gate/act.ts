@@ -47,7 +47,7 @@ export type RefusalCode =
   /** The act could not be examined. */
   | 'check-failed';
 
-/** How an act ended. `unknown`: it was begun and its end was not seen; it is not tried again. */
+/** How an act ended. `unknown`: it was begun and its end was not seen, or its result not kept; it is not tried again. */
 export type GateResult<R extends Json> =
   | { readonly kind: 'done'; readonly value: R; readonly waitMs: number; readonly runMs: number }
   | { readonly kind: 'failed'; readonly message: string; readonly waitMs: number; readonly runMs: number }

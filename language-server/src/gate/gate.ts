@@ -8,8 +8,8 @@ import { argumentDigest, createReview, measureDigest } from './review.ts';
 
 /** How long a question waits for a person before it counts as declined. */
 const defaultExpiryMs = 10 * 60_000;
-/** A result larger than this is not kept for a replay; the replay then says so. */
-const keptResultBytes = 1024 * 1024;
+/** A result of more characters than this is not kept for a replay; the replay then says so. */
+const keptResultLength = 1024 * 1024;
 
 /** What the gate must know of the world, asked at the moment of deciding. */
 export interface GateWorld {
@@ -83,20 +83,22 @@ export class Gate {
     return this.#options.ledger.waiting();
   }
 
-  /** Takes a person's answer. Rejects with `conflict` where this is not what waits. */
+  /** Takes a person's answer. Throws `conflict` where this is not what waits, or waits no longer. */
   answer(id: string, reviewDigest: string, answer: 'allow-once' | 'decline'): void {
     const state = answer === 'allow-once' ? 'allowed' : 'declined';
     if (!this.#options.ledger.answer(id, reviewDigest, state, this.#options.now())) {
+      this.#endOverdue();
       throw new UserError('conflict', 'This question no longer waits in the form that was shown', { id });
     }
     this.#settle(id, state);
   }
 
-  /** Declines everything that waits. Returns how many. */
+  /** Declines everything that waits. Returns how many; what had no time left counts as no by itself. */
   declineAll(): number {
-    const waiting = this.waiting();
+    const overdue = this.#endOverdue();
+    const waiting = this.waiting().filter(({ id }) => !overdue.has(id));
     for (const { id, reviewDigest } of waiting) this.answer(id, reviewDigest, 'decline');
-    return waiting.length;
+    return overdue.size + waiting.length;
   }
 
   grants(scope: string): Grant[] {
@@ -220,6 +222,7 @@ export class Gate {
   }
 
   #wait(review: Approval, opId: string, signal: AbortSignal, expiryMs: number): Promise<Answer> {
+    this.#options.ledger.ask(opId, review);
     return new Promise((resolve) => {
       const settle = (answer: Answer) => {
         if (!this.#waiting.delete(review.id)) return;
@@ -231,8 +234,18 @@ export class Gate {
       this.#waiting.set(review.id, settle);
       const stopTimer = this.#options.setTimer(() => settle('expired'), expiryMs);
       signal.addEventListener('abort', onAbort, { once: true });
-      this.#options.ledger.ask(opId, review);
     });
+  }
+
+  /**
+   * Ends questions that have no time left. A machine that slept stands behind its clock: the timers of what it asked
+   * before run on from where they were. Returns their ids.
+   */
+  #endOverdue(): ReadonlySet<string> {
+    const at = this.#options.now();
+    const overdue = this.waiting().filter(({ expiresAt }) => expiresAt <= at);
+    for (const { id } of overdue) this.#settle(id, 'expired');
+    return new Set(overdue.map(({ id }) => id));
   }
 
   #settle(id: string, answer: Answer): void {
@@ -273,7 +286,7 @@ export class Gate {
     const json = JSON.stringify(body);
     this.#options.ledger.finish(opId, {
       state: result.kind,
-      result: json.length > keptResultBytes ? 'null' : json,
+      result: json.length > keptResultLength ? null : json,
       waitMs: result.waitMs,
       runMs: result.kind === 'refused' ? 0 : result.runMs,
       at: this.#options.now(),
@@ -293,8 +306,14 @@ export class Gate {
       owner.principal === act.principal;
     if (!receipt || !isSame) return refused('conflict', 'This operation id was used for something else');
     const { waitMs, runMs } = receipt;
-    if (receipt.state === 'done')
-      return { kind: 'done', value: JSON.parse(receipt.result ?? 'null') as R, waitMs, runMs };
+    if (receipt.state === 'done') {
+      if (receipt.result === null)
+        return {
+          kind: 'unknown',
+          reason: 'It was done, and its result was too long to keep. It is not done again.',
+        };
+      return { kind: 'done', value: JSON.parse(receipt.result) as R, waitMs, runMs };
+    }
     if (receipt.state === 'failed') {
       const { message } = JSON.parse(receipt.result ?? '{}') as { message?: string };
       return { kind: 'failed', message: message ?? 'It failed', waitMs, runMs };

@@ -27,7 +27,8 @@ export interface ReceiptBeginning {
 /** What ends a receipt. `result` is JSON text. */
 export interface ReceiptEnding {
   readonly state: 'done' | 'failed' | 'refused';
-  readonly result: string;
+  /** JSON text; null where it is not kept. */
+  readonly result: string | null;
   readonly waitMs: number;
   readonly runMs: number;
   readonly at: number;

@@ -69,6 +69,17 @@ describe('Gate', () => {
     assert.deepEqual(effects, ['op-1']);
   });
 
+  it('[GATE-08] a repeated id whose result was too long to keep is told so, and does nothing', async () => {
+    harness.gate.give({ scope: makeAct().scope, kind: 'write', conversation: 'c1', folder: '' });
+    const long = 'x'.repeat(1024 * 1024);
+    const first = await harness.gate.pass(makeAct(), async () => long, new AbortController().signal);
+    assert.deepEqual([first.kind, first.kind === 'done' && first.value], ['done', long]);
+    const again = await pass(makeAct());
+    assert.equal(again.kind, 'unknown');
+    assert.match(again.reason, /too long to keep/);
+    assert.deepEqual(effects, []);
+  });
+
   it('[GATE-09] a consumed approval authorises nothing else', async () => {
     const { result } = await ask(makeAct());
     const [shown] = harness.gate.waiting();
@@ -159,6 +170,30 @@ describe('Gate', () => {
     harness.timers.at(-1)?.run();
     await result;
     assert.deepEqual(effects, []);
+  });
+
+  it('[GATE-11] a late answer ends the question that it came too late for, whatever the timer does', async () => {
+    const { result } = await ask(makeAct());
+    harness.clock += 10 * 60_000;
+    assert.throws(() => harness.answer('allow-once'));
+    const ended = await result;
+    assert.deepEqual([ended.kind, ended.kind === 'refused' && ended.code], ['refused', 'expired']);
+    assert.deepEqual(harness.gate.waiting(), []);
+    assert.deepEqual(effects, []);
+  });
+
+  it('[GATE-11] declining all also declines what was asked after something that has no time left', async () => {
+    const first = await ask(makeAct());
+    harness.clock += 9 * 60_000;
+    const second = pass(makeAct({ opId: 'op-2' }));
+    while (harness.gate.waiting().length < 2) await turn();
+    harness.clock += 2 * 60_000;
+    assert.equal(harness.gate.declineAll(), 2);
+    const codes = (await Promise.all([first.result, second])).map(
+      (ended) => ended.kind === 'refused' && ended.code,
+    );
+    assert.deepEqual(codes, ['expired', 'declined']);
+    assert.deepEqual(harness.gate.waiting(), []);
   });
 
   it('[GATE-11] cancelling withdraws the question', async () => {
