@@ -66,7 +66,8 @@ export async function prepareProgram(options: RemoteProgramOptions): Promise<Rem
   const start = await connection.exec(joinWords(node, file, 'ensure', home, sentinel));
   start.stream.end();
   const line = await readToSentinel(start, sentinel).catch(async (error: unknown) => {
-    await start.ended;
+    // Of a program that has ended, all that it said is waited for; another one may never end.
+    if (start.stream.readableEnded || start.stream.destroyed) await start.ended;
     throw /disk is full|ENOSPC/.test(start.errors()) ? diskFull(start.errors()) : error;
   });
   start.stream.resume();

@@ -5,7 +5,10 @@ import { showHiddenLines } from '../../../../protocol/src/text.ts';
 
 /** More than this before the sentinel is no greeting of a shell any more. */
 const noiseBytes = 1024 * 1024;
+const lineBytes = 64 * 1024;
 const shownCharacters = 600;
+/** What is kept of noise: enough to be shown, and for a sentinel that comes in pieces. */
+const keptCharacters = 4096;
 
 /** A word that no start-up file prints by chance or on purpose. */
 export function createSentinel(): string {
@@ -18,16 +21,24 @@ export interface StartedProgram {
   /** The last of what came on its standard error so far. */
   readonly errors: () => string;
   readonly isLost: () => boolean;
+  /** Settles when the host has answered something that is asked now, or the connection has ended. */
+  readonly hostAnswers: () => Promise<void>;
 }
+
+/** A limit passes in so many steps. */
+const limitSteps = 6;
+/** A host that answers nothing for so many limits is lost, should the connection not have said so before. */
+const silentLimits = 4;
 
 /**
  * Reads what a program prints up to and with the line that begins with the sentinel, and gives the rest of that line.
  * Whatever start-up files printed before is left out; what follows stays in the stream. Throws where the stream ends
- * or the time passes without it, with what was printed, made fit to be shown; `closed` where the connection ended,
- * which says nothing about the shell.
+ * or the time passes without it, with what was printed, made fit to be shown. Time in which the host answers nothing
+ * does not count. Throws `closed` where the connection ended or the host stays silent: neither says anything about the
+ * shell.
  */
 export function readToSentinel(
-  { stream, errors, isLost }: StartedProgram,
+  { stream, errors, isLost, hostAnswers }: StartedProgram,
   sentinel: string,
   limitMs = 30_000,
 ): Promise<string> {
@@ -44,13 +55,31 @@ export function readToSentinel(
       done(() =>
         reject(new UserError('incompatible', `${why}${shown(held, errors())}`, { remedy: noiseRemedy })),
       );
-    const timer = setTimeout(() => refuse('The shell over there does not run what it is told to'), limitMs);
+    const lose = () => reject(new UserError('closed', 'The connection was lost while a program was started'));
+    let timer: NodeJS.Timeout;
+    let passed = 0;
+    let silent = 0;
+    const step = (answers: () => Promise<void>) => {
+      let hasAnswered = false;
+      answers().then(
+        () => (hasAnswered = true),
+        () => undefined,
+      );
+      timer = setTimeout(() => {
+        if (hasAnswered) passed += 1;
+        else silent += 1;
+        if (passed >= limitSteps) refuse('The shell over there does not run what it is told to');
+        else if (silent >= silentLimits * limitSteps) done(lose);
+        else step(hostAnswers);
+      }, limitMs / limitSteps);
+    };
+    // Nothing is asked of a host while all goes well.
+    step(() => Promise.resolve());
     const ended = () =>
       done(() => {
         // A stream learns of the end of its connection before the connection tells.
         setImmediate(() => {
-          if (isLost())
-            reject(new UserError('closed', 'The connection was lost while a program was started'));
+          if (isLost()) lose();
           else refuse('The shell over there ended before the runner could be started');
         });
       });
@@ -69,10 +98,12 @@ export function readToSentinel(
           });
           return;
         }
-        if (size > noiseBytes) {
+        const isEndless = at < 0 ? size > noiseBytes : held.length - at > lineBytes;
+        if (isEndless) {
           refuse('The shell over there prints without an end before it runs anything');
           return;
         }
+        if (at < 0) held = held.slice(-keptCharacters);
       }
     };
     stream.on('readable', look).once('end', ended).once('close', ended);

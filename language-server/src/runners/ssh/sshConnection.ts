@@ -38,6 +38,8 @@ export interface ExecStream {
   readonly errors: () => string;
   /** True once the connection has ended, or was told to. */
   readonly isLost: () => boolean;
+  /** As `SshConnection.answers`. */
+  readonly hostAnswers: () => Promise<void>;
   readonly ended: Promise<ChannelEnd>;
 }
 
@@ -187,7 +189,13 @@ export class SshConnection {
       errors = (errors + text).slice(-keptErrors);
     });
     channel.on('error', () => undefined);
-    return { stream: channel, errors: () => errors, isLost: () => this.#isClosed, ended: endOf(channel) };
+    return {
+      stream: channel,
+      errors: () => errors,
+      isLost: () => this.#isClosed,
+      hostAnswers: () => this.answers(),
+      ended: endOf(channel),
+    };
   }
 
   /** Runs a command to its end with this on its standard input. Both outputs are read whatever their size. */
@@ -227,6 +235,20 @@ export class SshConnection {
   /** A stream to another host as seen from this one. Throws as `exec` does. */
   openTcp(host: string, port: number): Promise<Duplex> {
     return this.#channel((done) => this.#client.forwardOut('127.0.0.1', 0, host, port, done));
+  }
+
+  /**
+   * Settles when the host has answered something that is asked now, whatever it answers; rejects with `closed`. A way to
+   * port 0 is asked for: every server answers that, and none starts or reaches anything for it.
+   */
+  async answers(): Promise<void> {
+    try {
+      const stream = await this.openTcp('127.0.0.1', 0);
+      stream.destroy();
+    } catch (error) {
+      if (error instanceof UserError && error.code === 'unreachable') return;
+      throw error;
+    }
   }
 
   close(): void {
