@@ -47,7 +47,7 @@ export async function exportVm(options: ExportVmOptions): Promise<{ digest: stri
     known?.runnerDigest === contentDigest(runner)
       ? known
       : await buildImage({ ...recipe(), folder, runner, now, signal, onStep });
-  return exportImage({ folder: folder.image, image, file, signal, onStep });
+  return exportImage({ folder: folder.image, image, file, spawnTool: spawnSystemTool, signal, onStep });
 }
 
 /**

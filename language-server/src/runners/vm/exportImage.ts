@@ -6,6 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { toFileError } from '../../../../remote-agent/src/files/fileError.ts';
+import { filledParts, type Part } from './filledParts.ts';
+import type { SpawnTool } from './tools.ts';
 import { imageFiles } from './vmFolder.ts';
 import type { VmImage } from './vmImage.ts';
 
@@ -31,13 +33,15 @@ export interface ExportOptions {
   readonly image: VmImage;
   /** Absolute; it must not exist. */
   readonly file: string;
+  readonly spawnTool: SpawnTool;
   readonly signal: AbortSignal;
   readonly onStep: (text: string, fraction: number) => void;
 }
 
 /**
  * Writes an image to a file and returns the file's SHA-256, by which it is known where it is taken in. Throws
- * `conflict` where there is such a file, `disk-full`, `unreadable`, `cancelled`; nothing is left then.
+ * `conflict` where there is such a file, `isolation-missing` without qemu-img, `disk-full`, `unreadable`, `cancelled`;
+ * nothing is left then.
  */
 export async function exportImage(options: ExportOptions): Promise<{ digest: string; sizeBytes: number }> {
   const { file, signal } = options;
@@ -65,42 +69,37 @@ export async function exportImage(options: ExportOptions): Promise<{ digest: str
   }
 }
 
-async function* contents({ folder, image, onStep }: ExportOptions): AsyncGenerator<Buffer> {
+async function* contents(options: ExportOptions): AsyncGenerator<Buffer> {
+  const { folder, image, onStep } = options;
   const files = imageFiles(folder);
   const sizes = archivedNames.map((name) => statSync(files[name]).size);
   const head: ArchiveHead = { image, sizes };
   yield Buffer.from(`${archiveLine}${JSON.stringify(head)}\n`);
   for (const [at, name] of archivedNames.entries()) {
     onStep(`Writing ${name}`, at / archivedNames.length);
-    yield* blocksOf(files[name]);
+    const file = { path: files[name], sizeBytes: sizes[at] ?? 0 };
+    yield* blocksOf(file.path, await filledParts(file, archiveBlockBytes, options));
   }
   onStep('Done', 1);
 }
 
-async function* blocksOf(path: string): AsyncGenerator<Buffer> {
+async function* blocksOf(path: string, parts: readonly Part[]): AsyncGenerator<Buffer> {
   const file = await open(path, 'r');
   try {
-    const chunk = Buffer.alloc(readBytes);
-    for (let offset = 0; ;) {
-      const { bytesRead } = await file.read(chunk, 0, chunk.length, offset);
-      if (bytesRead === 0) break;
-      const read = chunk.subarray(0, bytesRead);
-      if (!isEmpty(read)) {
-        for (let at = 0; at < bytesRead; at += archiveBlockBytes) {
-          const block = read.subarray(at, at + archiveBlockBytes);
-          if (!isEmpty(block)) yield Buffer.concat([record(offset + at, block.length), block]);
-        }
+    for (const { start, end } of parts)
+      for (let offset = start; offset < end; offset += archiveBlockBytes) {
+        const block = Buffer.allocUnsafe(Math.min(archiveBlockBytes, end - offset));
+        const { bytesRead } = await file.read(block, 0, block.length, offset);
+        if (bytesRead < block.length) throw new Error(`${path} became shorter`);
+        if (!isEmpty(block)) yield Buffer.concat([record(offset, block.length), block]);
       }
-      offset += bytesRead;
-    }
     yield record(0, 0);
   } finally {
     await file.close();
   }
 }
 
-const readBytes = 4 * 1024 * 1024;
-const nothing = Buffer.alloc(readBytes);
+const nothing = Buffer.alloc(archiveBlockBytes);
 
 function isEmpty(bytes: Buffer): boolean {
   return bytes.equals(nothing.subarray(0, bytes.length));

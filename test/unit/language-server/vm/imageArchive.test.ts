@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { spawnSystemTool } from '../../../../language-server/src/environment.ts';
 import { archiveLine, exportImage } from '../../../../language-server/src/runners/vm/exportImage.ts';
 import { importImage } from '../../../../language-server/src/runners/vm/importImage.ts';
 import { imageFiles, openVmFolder } from '../../../../language-server/src/runners/vm/vmFolder.ts';
@@ -62,6 +63,7 @@ describe('an image as a file', () => {
       folder: join(folder(), 'here/vm/image'),
       image,
       file,
+      spawnTool: spawnSystemTool,
       signal: never,
       onStep: () => undefined,
       ...more,
