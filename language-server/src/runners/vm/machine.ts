@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { guestAnswer, type GuestOpening, type GuestPort } from '../../../../protocol/src/vmGuest.ts';
 import type { Hypervisor, StartOptions } from './hypervisor.ts';
-import type { MachineFolder } from './machineFolder.ts';
+import { startedFacts, type MachineFolder } from './machineFolder.ts';
 import { qemuArguments } from './qemuArguments.ts';
 import { openMonitor } from './qmp.ts';
 import { sealedPaths, sealedQemu } from './sealedQemu.ts';
@@ -110,15 +110,7 @@ export async function startMachine(programs: MachinePrograms, options: StartOpti
     if (memory !== undefined) closeSync(memory);
   }
   if (stored) await resume(folder);
-  folder.writeFacts({
-    image: options.imageId,
-    instance: randomBytes(12).toString('hex'),
-    project: options.project(),
-    accelerator: shape.accelerator,
-    memoryMB: shape.memoryMB,
-    processors: shape.processors,
-    network: shape.network,
-  });
+  folder.writeFacts(startedFacts(options));
 }
 
 /** The next one after standard error; `spawnMachine` puts the stored memory there. */

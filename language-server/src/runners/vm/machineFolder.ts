@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -14,7 +15,7 @@ import * as z from 'zod/mini';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { guestPorts } from '../../../../protocol/src/vmGuest.ts';
 import { Database } from '../../store/database.ts';
-import { accelerators } from './qemuArguments.ts';
+import { accelerators, type VmShape } from './qemuArguments.ts';
 import { shareFiles } from './shares.ts';
 import { openSocketFolder } from './socketFolder.ts';
 
@@ -30,6 +31,21 @@ const machineFacts = z.strictObject({
   network: z.boolean(),
 });
 export type MachineFacts = z.infer<typeof machineFacts>;
+
+/** The facts of a VM that was just started: each start is an instance of its own. */
+export function startedFacts(start: {
+  readonly imageId: string;
+  readonly shape: VmShape;
+  readonly project: () => string | null;
+}): MachineFacts {
+  const { accelerator, memoryMB, processors, network } = start.shape;
+  return {
+    image: start.imageId,
+    instance: randomBytes(12).toString('hex'),
+    project: start.project(),
+    ...{ accelerator, memoryMB, processors, network },
+  };
+}
 
 /** One VM's folder, held by this engine alone until it is released. */
 export class MachineFolder {

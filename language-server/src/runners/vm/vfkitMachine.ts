@@ -1,12 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { guestPorts, type GuestPort } from '../../../../protocol/src/vmGuest.ts';
 import type { Hypervisor, StartOptions } from './hypervisor.ts';
-import type { MachineFolder } from './machineFolder.ts';
+import { startedFacts, type MachineFolder } from './machineFolder.ts';
 import { sealedVfkit } from './sealedVfkit.ts';
 import { vfkitArguments } from './vfkitArguments.ts';
 import { askVfkit } from './vfkitOrders.ts';
@@ -93,15 +92,7 @@ async function start(programs: VfkitPrograms, options: StartOptions): Promise<vo
   } finally {
     closeSync(output);
   }
-  folder.writeFacts({
-    image: options.imageId,
-    instance: randomBytes(12).toString('hex'),
-    project: options.project(),
-    accelerator: shape.accelerator,
-    memoryMB: shape.memoryMB,
-    processors: shape.processors,
-    network: shape.network,
-  });
+  folder.writeFacts(startedFacts(options));
 }
 
 /** Resolves when vfkit says that the VM runs. Throws with its own words where it ended instead. */
