@@ -11,6 +11,7 @@ import {
   openEntry,
   type OpenedFolder,
 } from '../../../remote-agent/src/files/noFollow.ts';
+import { decodeName } from '../../../remote-agent/src/files/treePath.ts';
 import { absolutePath, withParent, type Place } from './place.ts';
 
 /** What is at a path, as far as it can be put back: content, permission bits, a link as a link. */
@@ -39,8 +40,8 @@ const absentLook: Look = { state: absent, signature: 'absent' };
 
 /**
  * Looks at a place, following nothing, and keeps its content in `blobs`. Throws `unsafe-path` for what can't be put
- * back (pipes, sockets, devices) and for a way through links, `conflict` where it changes while it is read, `too-large`
- * over `limitBytes`, `unreadable` where it can't be looked at.
+ * back (pipes, sockets, devices, links whose target is not UTF-8) and for a way through links, `conflict` where it
+ * changes while it is read, `too-large` over `limitBytes`, `unreadable` where it can't be looked at.
  */
 export async function lookAt(place: Place, blobs: ContentSink, limitBytes = Infinity): Promise<Look> {
   try {
@@ -106,9 +107,13 @@ export function digestOf(state: FileState): string | null {
 function lookAtLink(path: string, place: Place): Look {
   try {
     const before = lstatSync(path, { bigint: true });
-    const target = readlinkSync(path);
+    const target = decodeName(readlinkSync(path, 'buffer'));
     const after = lstatSync(path, { bigint: true });
     if (!isUnchanged(before, after)) throw moved(place);
+    if (target === undefined) {
+      const shown = absolutePath(place);
+      throw new UserError('unsafe-path', `${shown} is a link to a name that is not UTF-8`, { path: shown });
+    }
     return { state: { kind: 'link', target }, signature: signatureOf(after) };
   } catch (cause) {
     if (cause instanceof UserError) throw cause;

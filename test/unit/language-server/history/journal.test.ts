@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -206,6 +207,19 @@ describe('Journal', () => {
       });
     });
   }
+
+  it('refuses to replace a link whose target it could not write again', async function () {
+    if (process.platform !== 'linux') {
+      console.log('      skipped: the file names of this system are UTF-8 always');
+      this.skip();
+    }
+    const target = Buffer.from('caf\xe9', 'latin1');
+    symlinkSync(target, history.path('link'));
+    await assert.rejects(history.journal.change(history.context(), [history.file('link', 'text')]), {
+      code: 'unsafe-path',
+    });
+    assert.deepEqual(readlinkSync(history.path('link'), 'buffer'), target);
+  });
 
   it('refuses to replace what it could not put back', async () => {
     const { spawnSync } = await import('node:child_process');
