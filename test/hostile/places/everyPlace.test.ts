@@ -115,7 +115,10 @@ describe('hostile cards elsewhere', function () {
     for (const { name } of onThisKernel) {
       it(`${attack.name} in ${name}: works with the protection off`, async function () {
         const here = opened.get(name);
-        if (!here) this.skip();
+        if (!here) {
+          console.log(`      left out: there is no ${name} here`);
+          this.skip();
+        }
         await here.place.leaveAgain?.();
         const { evidence, log } = await here.range.plain(attack);
         const got = new Set(
@@ -131,7 +134,10 @@ describe('hostile cards elsewhere', function () {
   for (const { name } of hostilePlaces) {
     it(`nothing of them is left in ${name}, and nothing there was changed [PLACE-13]`, async function () {
       const here = opened.get(name);
-      if (!here) this.skip();
+      if (!here) {
+        console.log(`      left out: there is no ${name} here`);
+        this.skip();
+      }
       await Promise.allSettled(here.runs.values());
       assert.deepEqual(await here.place.damage(), []);
     });

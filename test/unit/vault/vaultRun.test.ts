@@ -271,7 +271,10 @@ describe('vault run', () => {
   });
 
   it('[VAULTUSE-15] asks at the terminal and echoes nothing of what is typed', function () {
-    if (process.platform !== 'linux') this.skip();
+    if (process.platform !== 'linux') {
+      console.log('      skipped: the terminal is made with Linux’ pty');
+      this.skip();
+    }
     const out = execFileSync(
       'python3',
       [

@@ -330,7 +330,10 @@ describe('vault items', () => {
   });
 
   it('[SEAL-11] files are 0600 in a folder of 0700, whatever they were', async function () {
-    if (process.platform === 'win32') this.skip();
+    if (process.platform === 'win32') {
+      console.log('      skipped: Windows has no such modes and links');
+      this.skip();
+    }
     const vault = await harness.create();
     await vault.save(loginDraft('one', 'x'));
     const folder = join(harness.root, 'vault');
@@ -345,7 +348,10 @@ describe('vault items', () => {
   });
 
   it('[SEAL-11] a link in the place of a file is not followed', async function () {
-    if (process.platform === 'win32') this.skip();
+    if (process.platform === 'win32') {
+      console.log('      skipped: Windows has no such modes and links');
+      this.skip();
+    }
     (await harness.create()).lock();
     const path = join(harness.root, 'vault', 'vault.json');
     renameSync(path, join(harness.root, 'elsewhere'));
