@@ -36,4 +36,9 @@ export const workerRequirements: readonly Requirement[] = [
     text: 'What VS Code speaks TLS with takes the certificates of both sides.',
     source,
   },
+  {
+    id: 'WORKER-09',
+    text: 'The log is set aside by its size, bounded, with no line lost or torn, whoever writes it or is killed.',
+    source,
+  },
 ];

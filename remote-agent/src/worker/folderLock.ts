@@ -11,13 +11,13 @@ const abandonedMs = 30_000;
 
 /**
  * Runs a change of a folder's files with no other process in the middle of one: what is read is still so when it is
- * written. Blocks this process meanwhile. Throws `conflict` where another one does not come to its end.
+ * written. Blocks this process meanwhile. Throws `conflict` where another one does not come to its end in `waitMs`.
  */
-export function changeAlone<T>(folder: string, change: () => T): T {
+export function changeAlone<T>(folder: string, change: () => T, waitMs = patienceMs): T {
   const lock = join(folder, lockName);
-  const until = Date.now() + patienceMs;
+  const until = Date.now() + waitMs;
   while (!take(lock)) {
-    if (Date.now() > until)
+    if (Date.now() >= until)
       throw new UserError('conflict', `Another process is changing ${folder}; ${lock} is its mark`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
   }

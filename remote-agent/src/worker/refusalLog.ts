@@ -5,6 +5,10 @@ export type Refusal = Readonly<Record<'refusal' | 'why' | 'from', string>>;
 const intervalMs = 60_000;
 /** Beyond these, refusals are counted without who they were of. */
 const mostKinds = 1000;
+/** So many are written by name at once, and so many more in an hour, whoever comes from however many addresses. */
+const mostNamed = { atOnce: 1000, hourly: 300 } as const;
+const hourMs = 60 * 60_000;
+const whyCharacters = 300;
 
 interface Tally {
   readonly last: Refusal;
@@ -13,22 +17,25 @@ interface Tally {
 }
 
 /**
- * Writes the first refusal of a kind at once and counts those alike for a minute, so that whoever is refused can't fill
- * the disk: every one is in the log, most of them as a number. Time is monotonic, in milliseconds.
+ * Writes the first refusal of a kind at once and counts those alike for a minute, so that whoever is refused fills
+ * neither the disk nor the log: every one is in it, most of them as a number. Time is monotonic, in milliseconds.
  */
 export class RefusalLog {
   readonly #write: (refusal: Refusal & { readonly times?: number }) => void;
   readonly #tallies = new Map<string, Tally>();
+  #named: number = mostNamed.atOnce;
+  #namedAt = 0;
 
   constructor(write: (refusal: Refusal & { readonly times?: number }) => void) {
     this.#write = write;
   }
 
-  note(refusal: Refusal, now: number): void {
+  note(noted: Refusal, now: number): void {
     this.flush(now);
-    const isKnown = (key: string) => this.#tallies.has(key);
+    const refusal = { ...noted, why: noted.why.slice(0, whyCharacters) };
     const key = `${refusal.refusal} ${refusal.why} ${refusal.from}`;
-    const kept = isKnown(key) || this.#tallies.size < mostKinds ? key : '';
+    const isNamed = this.#tallies.has(key) || (this.#tallies.size < mostKinds && this.#takeName(now));
+    const kept = isNamed ? key : '';
     const tally = this.#tallies.get(kept);
     if (tally) {
       tally.times += 1;
@@ -37,6 +44,16 @@ export class RefusalLog {
     const last = kept === '' ? { refusal: 'any', why: 'too many kinds to tell apart', from: '' } : refusal;
     this.#tallies.set(kept, { last, since: now, times: kept === '' ? 1 : 0 });
     if (kept !== '') this.#write(refusal);
+  }
+
+  /** True where one more may be written by name. */
+  #takeName(now: number): boolean {
+    const refilled = (Math.max(0, now - this.#namedAt) / hourMs) * mostNamed.hourly;
+    this.#named = Math.min(mostNamed.atOnce, this.#named + refilled);
+    this.#namedAt = now;
+    if (this.#named < 1) return false;
+    this.#named -= 1;
+    return true;
   }
 
   /** Writes the counts of kinds whose minute is over; of all with `Infinity`. */

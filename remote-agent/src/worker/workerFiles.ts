@@ -8,7 +8,6 @@ import {
   randomBytes,
 } from 'node:crypto';
 import {
-  appendFileSync,
   closeSync,
   constants,
   existsSync,
@@ -24,6 +23,7 @@ import {
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { UserError } from '../../../protocol/src/errors.ts';
+import { AuditLog } from './auditLog.ts';
 import { changeAlone } from './folderLock.ts';
 import { folderNameOf, parseIdentity, type Identity } from './identity.ts';
 import type { IdentitySigner } from './leaf.ts';
@@ -49,11 +49,13 @@ const inviteMs = 60 * 60 * 1000;
 export class WorkerFiles {
   readonly path: string;
   readonly #uid: number;
+  readonly #log: AuditLog;
 
   /** Makes the folder where it is missing. */
   constructor(path: string, uid: number) {
     this.path = path;
     this.#uid = uid;
+    this.#log = new AuditLog(path);
     mkdirSync(path, { recursive: true, mode: 0o700 });
   }
 
@@ -123,8 +125,7 @@ export class WorkerFiles {
 
   /** One line of the worker's log: who, what, when; never a secret. */
   note(entry: Readonly<Record<string, string | number>>): void {
-    const line = `${JSON.stringify({ at: new Date().toISOString(), ...entry })}\n`;
-    appendFileSync(join(this.path, 'audit.log'), line, { mode: 0o600 });
+    this.#log.note({ at: new Date().toISOString(), ...entry });
   }
 
   #invites(): z.infer<typeof invites> {
