@@ -235,7 +235,7 @@ export class KeptWorker {
     });
     this.#child = child;
     child.stdout.on('data', (chunk: Buffer) => (this.#said += chunk.toString()));
-    await until(() => /listens at/.test(this.#said) || child.exitCode !== null, 20_000);
+    await until(() => /listens at/.test(this.#said) || child.exitCode !== null);
   }
 
   /** One line that is good once. */

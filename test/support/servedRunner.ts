@@ -48,7 +48,7 @@ export class ServedProcess {
       if (child.exitCode !== null) throw new Error(`The runner ended: ${this.said}`);
       if (!existsSync(this.socket)) return false;
       return canConnect(this.socket);
-    }, 20_000);
+    });
   }
 
   /** Ends the process and waits until it is gone. */

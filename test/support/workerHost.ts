@@ -99,7 +99,7 @@ export class WorkerHost {
   async remove(): Promise<void> {
     await this.stop();
     for (const pid of this.runnerPids()) process.kill(pid, 'SIGTERM');
-    await until(() => this.runnerPids().length === 0, 20_000);
+    await until(() => this.runnerPids().length === 0);
     rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
   }
 }

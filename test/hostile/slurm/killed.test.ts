@@ -177,7 +177,7 @@ describe('cards through Slurm while processes are killed', function () {
       await until(async () => (await place.runner.held()).every(({ state }) => state === 'ended'), 40_000);
       place.runner.disconnect();
       await place.runner.ready();
-      await until(() => place.jobs.adopted.length === 1, 20_000);
+      await until(() => place.jobs.adopted.length === 1);
       const [adopted] = place.jobs.adopted;
       return { end: adopted?.result, log: adopted?.log };
     }
@@ -216,7 +216,7 @@ describe('cards through Slurm while processes are killed', function () {
     await dead;
     const next = rig.open({ engine: card.engine, jobs: card.place.jobs });
     await next.runner.ready();
-    await until(() => next.jobs.adopted.length === 1 && !next.jobs.knows(card.jobId), 20_000);
+    await until(() => next.jobs.adopted.length === 1 && !next.jobs.knows(card.jobId));
     assert.deepEqual(next.jobs.adopted[0]?.result, first);
     assert.deepEqual(
       namesIn(rig, 'runs').filter((each) => each.startsWith(`${card.jobId}.`)),

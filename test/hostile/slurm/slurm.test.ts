@@ -130,7 +130,7 @@ describe('cards through Slurm', function () {
     );
     const before = await names();
     const outside = await start('echo nor this');
-    await until(async () => (await newJobs(before)).length === 1, 20_000);
+    await until(async () => (await newJobs(before)).length === 1);
     const [first] = await newJobs(before);
     const waiting = await start('echo never');
     try {
@@ -144,7 +144,7 @@ describe('cards through Slurm', function () {
       await rig.cluster.run('scancel', first?.id.replace('_N/A', '') ?? '');
       waiting.cancel();
       assert.deepEqual((await waiting.result).outcome, { kind: 'cancelled' });
-      await until(async () => (await rig.cluster.jobs()).every(({ state }) => state !== 'PENDING'), 20_000);
+      await until(async () => (await rig.cluster.jobs()).every(({ state }) => state !== 'PENDING'));
       assert.equal(waiting.heard.stdout, '');
       assert.match(detailOf(await outside.result), /cancelled in Slurm, not from Sallyport/);
       assert.equal(outside.heard.stdout, '');
@@ -217,7 +217,7 @@ describe('cards through Slurm', function () {
     assert.deepEqual(await rig.cluster.jobs(), []);
     const second = rig.open({ engine, jobs: first.jobs });
     await second.runner.ready();
-    await until(() => second.jobs.adopted.length === 1, 20_000);
+    await until(() => second.jobs.adopted.length === 1);
     const [adopted] = second.jobs.adopted;
     assert.deepEqual(adopted?.result?.outcome, { kind: 'exited', exitCode: 0 });
     assert.equal(adopted.log, 'kept\n');
@@ -254,7 +254,7 @@ describe('cards through Slurm', function () {
     const before = await names();
     writeFileSync(rig.held, '');
     const begun = await start('echo once');
-    await until(async () => (await newJobs(before)).length === 1, 20_000);
+    await until(async () => (await newJobs(before)).length === 1);
     // The answer of sbatch is on its way: neither it nor who waits for it lives on.
     await rig.crash();
     rmSync(rig.held);
@@ -271,7 +271,7 @@ describe('cards through Slurm', function () {
     const before = await names();
     writeFileSync(rig.held, '');
     const begun = await start('sleep 1; echo found', {}, first);
-    await until(async () => (await newJobs(before)).length === 1, 20_000);
+    await until(async () => (await newJobs(before)).length === 1);
     const dead = first.runner.dispose();
     await rig.crash();
     await dead;
@@ -282,7 +282,7 @@ describe('cards through Slurm', function () {
     await until(async () => (await second.runner.held()).every(({ state }) => state === 'ended'), 30_000);
     second.runner.disconnect();
     await second.runner.ready();
-    await until(() => second.jobs.adopted.length === 1, 20_000);
+    await until(() => second.jobs.adopted.length === 1);
     assert.equal(second.jobs.adopted[0]?.log, 'found\n');
     assert.equal((await newJobs(before)).length, 1);
   });

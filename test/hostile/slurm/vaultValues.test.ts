@@ -421,7 +421,7 @@ describe('vault values through Slurm', function () {
       await until(async () => (await second.runner.held()).every(({ state }) => state === 'ended'), 30_000);
       second.runner.disconnect();
       await second.runner.ready();
-      await until(() => second.jobs.adopted.length === 1, 20_000);
+      await until(() => second.jobs.adopted.length === 1);
       assert.equal(second.jobs.adopted[0]?.log, `it is ${removedMark}\n`);
     }
   });

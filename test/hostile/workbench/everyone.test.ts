@@ -109,7 +109,7 @@ describe('The workbench for everyone', function () {
     const none = { conversation: null, items: [] };
     const shell = await open({ shown: { ...none, connections: [] } });
     await page.locator('vscode-button', { hasText: 'Connect a Model' }).click();
-    await until(() => shell.asked.length === 1, 5000);
+    await until(() => shell.asked.length === 1);
     await look('connect');
     assert.equal(await page.locator('textarea').count(), 0);
     for (const [name, shown, words] of [
@@ -126,7 +126,7 @@ describe('The workbench for everyone', function () {
       await look(name);
     }
     await page.getByText('Explain this project to me').click();
-    await until(async () => (await box().inputValue()) === 'Explain this project to me', 5000);
+    await until(async () => (await box().inputValue()) === 'Explain this project to me');
     assert.equal(shell.asked.length, 1);
   });
 
@@ -206,7 +206,7 @@ describe('The workbench for everyone', function () {
     await box().dispatchEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true });
     assert.deepEqual(shell.asked, []);
     await page.keyboard.press('Enter');
-    await until(() => shell.asked.length === 1, 5000);
+    await until(() => shell.asked.length === 1);
     assert.deepEqual(acts(shell)[0], {
       method: 'send',
       id: 'c-1',
@@ -214,7 +214,7 @@ describe('The workbench for everyone', function () {
       mentions: [],
       images: [],
     });
-    await until(async () => (await box().inputValue()) === '', 5000);
+    await until(async () => (await box().inputValue()) === '');
     await page.keyboard.press('Enter');
     assert.equal(shell.asked.length, 1);
   });
@@ -234,7 +234,7 @@ describe('The workbench for everyone', function () {
     page = await shells.context.newPage();
     await page.addInitScript((kept) => (window.state = kept), state);
     await open();
-    await until(async () => (await box().inputValue()) === 'precious', 5000);
+    await until(async () => (await box().inputValue()) === 'precious');
   });
 
   it('mentions and commands are chosen from a list with the keyboard', async () => {
@@ -254,22 +254,22 @@ describe('The workbench for everyone', function () {
     await page.getByRole('button', { name: 'Remove means' }).waitFor();
     await page.keyboard.type('now');
     await page.keyboard.press('Enter');
-    await until(() => shell.asked.length === 1, 5000);
+    await until(() => shell.asked.length === 1);
     assert.deepEqual(acts(shell)[0]?.['mentions'], [{ kind: 'card', card: 'means' }]);
-    await until(async () => (await box().inputValue()) === '', 5000);
+    await until(async () => (await box().inputValue()) === '');
     await page.keyboard.type('/pl');
     await page.waitForSelector('[role=option]');
     await page.keyboard.press('Tab');
-    await until(() => shell.asked.length === 2, 5000);
+    await until(() => shell.asked.length === 2);
     assert.deepEqual(acts(shell)[1], { method: 'configure', id: 'c-1', mode: 'plan' });
     await page.keyboard.type('/undo');
     await page.keyboard.press('Escape');
     await page.keyboard.press('Enter');
-    await until(() => shell.asked.length === 3, 5000);
+    await until(() => shell.asked.length === 3);
     assert.equal(acts(shell)[2]?.['act'], 'undoTurn');
     await page.keyboard.type('/unknown/path');
     await page.keyboard.press('Enter');
-    await until(() => shell.asked.length === 4, 5000);
+    await until(() => shell.asked.length === 4);
     assert.equal(acts(shell)[3]?.['text'], '/unknown/path');
   });
 
@@ -302,11 +302,11 @@ describe('The workbench for everyone', function () {
         .evaluate((image: HTMLImageElement) => image.decode().then(() => true)),
     );
     await page.getByRole('button', { name: 'Send' }).click();
-    await until(() => shell.asked.length === 1, 5000);
+    await until(() => shell.asked.length === 1);
     assert.deepEqual(acts(shell)[0]?.['images'], [
       { mediaType: 'image/gif', base64: picture.toString('base64') },
     ]);
-    await until(async () => (await page.locator('.chip-image').count()) === 0, 5000);
+    await until(async () => (await page.locator('.chip-image').count()) === 0);
     assert.deepEqual(shell.consoleErrors, []);
   });
 
@@ -328,7 +328,7 @@ describe('The workbench for everyone', function () {
         .first()
         .click();
     }
-    await until(() => shell.asked.length === 7, 5000);
+    await until(() => shell.asked.length === 7);
     assert.deepEqual(
       acts(shell).map(({ act, seq, value }) => [act, seq, value]),
       [
@@ -348,7 +348,7 @@ describe('The workbench for everyone', function () {
     await box().fill('and then this');
     await page.getByRole('button', { name: 'Queue' }).click();
     await page.getByRole('button', { name: 'Stop' }).click();
-    await until(() => shell.asked.length === 2, 5000);
+    await until(() => shell.asked.length === 2);
     assert.deepEqual(
       shell.asked.map(({ method }) => method),
       ['send', 'stop'],
@@ -376,7 +376,7 @@ describe('The workbench for everyone', function () {
     assert.ok(first < 9600, `the first row is ${first}`);
     assert.ok((await page.locator('[data-seq]').count()) <= 120);
     await page.getByRole('button', { name: 'Latest' }).click();
-    await until(atEnd, 5000);
+    await until(atEnd);
   });
 
   it('[WB-04] rows that come and go leave the row that is read where it is', async () => {
@@ -427,7 +427,7 @@ describe('The workbench for everyone', function () {
 
   it('[WB-06] says that it is alive while it is shown, and not while it is hidden', async () => {
     const { counts } = await open();
-    await until(() => counts.beats > 3, 5000);
+    await until(() => counts.beats > 3);
     await page.evaluate(() => {
       Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
       document.dispatchEvent(new Event('visibilitychange'));

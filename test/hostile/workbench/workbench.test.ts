@@ -141,13 +141,13 @@ describe('A model’s words in the workbench', function () {
       '/fetch',
       '/toggle',
     ];
-    await until(() => wanted.every((path) => sink.hits.includes(path)), 20_000);
+    await until(() => wanted.every((path) => sink.hits.includes(path)));
   });
 
   it('control: a picture of Markdown that is drawn as HTML does reach the sink', async () => {
     const { default: createParser } = await import('markdown-it');
     await page.setContent(createParser({ html: true }).render(`![x](${sink.origin}/markdown)`));
-    await until(() => sink.hits.includes('/markdown'), 20_000);
+    await until(() => sink.hits.includes('/markdown'));
   });
 
   it('[WB-01] the policy alone refuses a picture and a style that would get past the sanitiser', async () => {
@@ -208,7 +208,7 @@ describe('A model’s words in the workbench', function () {
     await links.first().click();
     await links.nth(1).focus();
     await page.keyboard.press('Enter');
-    await until(() => shell.asked.length === 2, 5000);
+    await until(() => shell.asked.length === 2);
     assert.deepEqual(
       shell.asked.map(({ params }) => (params as { act: string; value: string }).value),
       ['https://evil.example/?q=1#x', 'https://xn--pple-43d.com/'],
@@ -315,6 +315,6 @@ describe('A model’s words in the workbench', function () {
       items: [],
       text: { seq: 1, at: 9, append: 'later' },
     });
-    await until(() => counts.readies > before, 5000);
+    await until(() => counts.readies > before);
   });
 });

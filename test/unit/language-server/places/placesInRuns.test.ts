@@ -206,7 +206,7 @@ describe('runs in several places', function () {
         await opened.handlers['place/check']({ place: 'ssh:lab' }, never);
         return (await opened.handlers['place/held']({ place: 'ssh:lab' }, never)).length === 0;
       };
-      await until(settled, 20_000);
+      await until(settled);
       const started = [
         ...readFileSync(join(host.home, '.sallyport/runner/journal'), 'utf8').matchAll(/"t":"started"/g),
       ];

@@ -108,17 +108,17 @@ describe('a terminal at a place', () => {
     const way = await place.runner.openTerminal?.(key);
     assert.deepEqual([way?.hostKey, offered], [hostKey, [key]]);
     // Longer than it would be kept without.
-    await until(() => beats() >= 1, 10_000);
+    await until(() => beats() >= 1);
     assert.equal(isClosed(), false);
     way?.stream.destroy();
-    await until(isClosed, 5000);
+    await until(isClosed);
     await place.runner.dispose();
   });
 
   it('is refused where the way leads to none, which then does not count as use', async () => {
     const { place, isClosed } = make({ hasTerminal: false });
     await assert.rejects(async () => place.runner.openTerminal?.(key), { code: 'not-found' });
-    await until(isClosed, 5000);
+    await until(isClosed);
     await place.runner.dispose();
   });
 });

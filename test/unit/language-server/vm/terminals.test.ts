@@ -95,7 +95,7 @@ describe('terminals in VMs', () => {
     terminals.close(one);
     assert.equal(connections[0]?.isClosed, false);
     terminals.close(two);
-    await until(() => connections[0]?.isClosed === true, 1000);
+    await until(() => connections[0]?.isClosed === true);
     assert.equal(connections[1]?.isClosed, false);
     assert.equal(terminals.count, 1);
     await terminals.open('a', size, never);
@@ -166,7 +166,7 @@ describe('terminals in VMs', () => {
     await assert.rejects(opening, { code: 'cancelled' });
     const connection = new FakeConnection();
     late.resolve(connection);
-    await until(() => connection.isClosed, 1000);
+    await until(() => connection.isClosed);
     assert.equal(slow.count, 0);
   });
 

@@ -172,7 +172,7 @@ describe('a runner that serves', function () {
     const served = new ServedProcess(join(folder(), 'home'));
     running.push(served);
     await served.start([], ['--idle-seconds', '1']);
-    await until(() => served.child?.exitCode === 0, 20_000);
+    await until(() => served.child?.exitCode === 0);
   });
 });
 
