@@ -6,8 +6,9 @@ import { permissionKey } from '../../../protocol/src/permissions.ts';
 import type { FrozenCard } from './snapshot.ts';
 
 /**
- * Gives the same object as long as nothing of it changed. What of the place where a runtime's cards run can make a result differ, by name: the platform, the interpreter's path
+ * What of the place where a runtime's cards run can make a result differ, by name: the platform, the interpreter's path
  * and version, the version of the helper modules. System programs of a `command` card are known by the platform alone.
+ * Gives the same object as long as nothing of it changed.
  */
 export type KeyEnvironment = (runtime: Runtime) => Readonly<Record<string, string>>;
 
