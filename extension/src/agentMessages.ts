@@ -189,13 +189,14 @@ export const connectWords = {
         return t('VS Code’s own models');
     }
   },
-  looking: (): string => t('looking …'),
+  looking: (): string => t('looking…'),
   offered: (count: number): string => (count === 0 ? t('none offered') : t('{0} offered', count)),
   vscodeDetail: (): string => t('No key needed. VS Code asks you before the first use.'),
   remoteDetail: (host: string): string => t('With your key. Requests go to {0}.', host),
   compatibleDetail: (): string => t('Any address that speaks chat completions; a key where it wants one.'),
   ollamaMissing: (): string => t('not found on this machine'),
-  ollamaFound: (models: number): string => t('found on this machine, {0} models', models),
+  ollamaFound: (models: number): string =>
+    models === 1 ? t('found on this machine, one model') : t('found on this machine, {0} models', models),
   ollamaDetail: (): string => t('On this machine, without a key. It is used only after you connect it.'),
   keyPrompt: (origin: string, isOptional: boolean): string =>
     isOptional
@@ -231,7 +232,7 @@ export const connectWords = {
   modelPrompt: (reason: string): string => t('{0} Name a model yourself, or press Escape to stop.', reason),
   modelPlaceholder: (): string => t('the model’s name as the API knows it'),
   modelProblem: (): string => t('A model’s name has no spaces and at most 200 characters.'),
-  listing: (name: string): string => t('Asking {0} for its models …', plain(name)),
+  listing: (name: string): string => t('Asking {0} for its models…', plain(name)),
   storageLost: () => ({
     text: t('VS Code’s secret storage does not answer, so the key can’t be kept.'),
     detail: t(
@@ -241,7 +242,7 @@ export const connectWords = {
   }),
   fromVault: (): string => t('Take a value of the vault'),
   connectionDetail: (models: number, key: KeyState | 'not-needed' | 'gone' | 'in-vault'): string =>
-    t('{0} models · {1}', models, keyWord(key)),
+    models === 1 ? t('one model · {0}', keyWord(key)) : t('{0} models · {1}', models, keyWord(key)),
   act: (act: 'rename' | 'key' | 'address' | 'models' | 'remove'): string => {
     switch (act) {
       case 'rename':

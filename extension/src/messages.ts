@@ -177,7 +177,10 @@ export const notices = {
   engineRestarted: (): Notice => ({ severity: 'info', text: t('Sallyport’s engine was started again.') }),
   cleaned: (results: number, freed: string): Notice => ({
     severity: 'info',
-    text: t('Removed {0} results and freed {1}.', results, freed),
+    text:
+      results === 1
+        ? t('Removed one result and freed {0}.', freed)
+        : t('Removed {0} results and freed {1}.', results, freed),
   }),
   nothingToClean: (used: string): Notice => ({
     severity: 'info',
@@ -229,11 +232,17 @@ export const questions = {
   }),
   cleanUp: (unused: string, used: string, runs: number) => ({
     text: t('Free {0} of results that no kept run refers to?', unused),
-    detail: t(
-      'Results and records use {0}; {1} runs are kept. Results of kept runs stay. What is removed can’t be brought back, but cards can run again.',
-      used,
-      runs,
-    ),
+    detail:
+      runs === 1
+        ? t(
+            'Results and records use {0}; one run is kept. Results of kept runs stay. What is removed can’t be brought back, but cards can run again.',
+            used,
+          )
+        : t(
+            'Results and records use {0}; {1} runs are kept. Results of kept runs stay. What is removed can’t be brought back, but cards can run again.',
+            used,
+            runs,
+          ),
     button: t('Free {0}', unused),
   }),
   openNewProject: (folder: string) => ({
@@ -269,14 +278,16 @@ export const labels = {
   openManifest: (): string => t('Open Manifest'),
   openRun: (): string => t('Open Run View'),
   restrictedView: (): string => t('Restricted Mode: look, but nothing runs until you trust this folder.'),
-  doctorRuns: (): string => t('Trying what this machine can seal …'),
+  doctorRuns: (): string => t('Trying what this machine can seal…'),
   showOlder: (): string => t('Show older runs'),
   cards: (count: number): string => (count === 1 ? t('one card') : t('{0} cards', count)),
   fromCache: (count: number): string => t('{0} from cache', count),
   spokenCard: (title: string, description: string, waiting: number): string =>
     waiting === 0
       ? `${title}, ${description}`
-      : t('{0}, {1}, {2} permissions not accepted', title, description, waiting),
+      : waiting === 1
+        ? t('{0}, {1}, 1 permission not accepted', title, description)
+        : t('{0}, {1}, {2} permissions not accepted', title, description, waiting),
   runningTitle: (project: string): string => t('Running {0}', plain(project)),
   runningDetail: (done: number, total: number): string => t('{0} of {1} cards', done, total),
   statusIdle: (): string => t('Sallyport'),
@@ -367,7 +378,7 @@ export function cardStateWord(state: CardState | 'none' | 'problem', cached = fa
     case 'problem':
       return t('has errors');
     case 'queued':
-      return t('waiting');
+      return t('queued');
     case 'running':
       return t('running');
     case 'done':

@@ -324,9 +324,9 @@ describe('the vault', () => {
     await vault.line('As a bearer token').click();
     await vault.line('The plugin api of the app asker').waitFor();
     await vault.line('Open whole text').click();
-    await vault.line('Allow, until you revoke it').waitFor();
+    await vault.line('Allow until you revoke it').waitFor();
     await window.screenshot('vault-plugin');
-    await vault.line('Allow, until you revoke it').click();
+    await vault.line('Allow until you revoke it').click();
     await window.notification(/^Granted: The plugin api of the app asker/);
     await vault.clearNotifications();
     await window.palette('Sallyport: Open App');

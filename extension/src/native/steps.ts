@@ -96,8 +96,11 @@ function run<T>(
   listen: (end: (result: Step<T>) => void) => void,
 ): Promise<Step<T>> {
   input.title = title;
-  input.step = step;
-  input.totalSteps = totalSteps;
+  // VS Code writes “(1/1)” behind the title of an only step.
+  if (totalSteps > 1) {
+    input.step = step;
+    input.totalSteps = totalSteps;
+  }
   input.ignoreFocusOut = true;
   input.buttons = step > 1 ? [QuickInputButtons.Back] : [];
   return new Promise((resolve) => {

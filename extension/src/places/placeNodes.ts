@@ -88,6 +88,7 @@ function placeNode(place: PlaceView, cards: readonly PlacedCard[], own: readonly
     ...(state === 'ready' && latencyMs !== null ? [duration(latencyMs)] : []),
   ].join(' · ');
   const trouble = troubleOf(place);
+  const isConnecting = state === 'connecting';
   const isOpen = state === 'ready' || state === 'connecting' || state === 'lost';
   return {
     id,
@@ -101,7 +102,12 @@ function placeNode(place: PlaceView, cards: readonly PlacedCard[], own: readonly
     isExpanded: trouble.length > 0,
     children: [
       ...trouble.map((text, at) => ({
-        ...fact(id, `trouble ${at}`, short(text, 200), at === 0 ? 'warning' : 'lightbulb'),
+        ...fact(
+          id,
+          `trouble ${at}`,
+          short(text, 200),
+          isConnecting ? 'info' : at === 0 ? 'warning' : 'lightbulb',
+        ),
         tooltip: text,
       })),
       ...cards.map((each) => cardNode(id, each)),

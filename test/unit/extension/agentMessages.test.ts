@@ -97,7 +97,7 @@ const lines = [
     remoteDetail: [['api.openai.com']],
     compatibleDetail: [[]],
     ollamaMissing: [[]],
-    ollamaFound: [[2]],
+    ollamaFound: [[1], [2]],
     ollamaDetail: [[]],
     keyPrompt: [
       ['https://a.example', true],
@@ -113,6 +113,7 @@ const lines = [
     storageLost: [[]],
     fromVault: [[]],
     connectionDetail: [
+      [1, 'saved'],
       [3, 'saved'],
       [3, 'in-vault'],
       [3, 'for-this-window'],

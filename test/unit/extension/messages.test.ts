@@ -48,7 +48,10 @@ const noticeSamples: { [K in keyof typeof notices]: Parameters<(typeof notices)[
   engineGaveUp: [[4, 3]],
   engineNotice: [['The store was repaired']],
   engineRestarted: [[]],
-  cleaned: [[12, '3.4 MB']],
+  cleaned: [
+    [1, '12 KB'],
+    [12, '3.4 MB'],
+  ],
   nothingToClean: [['3.4 MB']],
   folderNotEmpty: [['/data/full']],
   notLocal: [['memfs:/x']],
@@ -81,6 +84,7 @@ const labelSamples: { [K in keyof typeof labels]: Parameters<(typeof labels)[K]>
   fromCache: [[4]],
   spokenCard: [
     ['Means', 'done', 0],
+    ['Means', 'blocked', 1],
     ['Means', 'blocked', 2],
   ],
   runningTitle: [['weather']],
@@ -129,7 +133,10 @@ const panelSamples: { [K in keyof Words]: Parameters<Words[K]>[] } = {
 
 const questionSamples: { [K in keyof typeof questions]: Parameters<(typeof questions)[K]>[] } = {
   newProject: [['/data/new', ['sallyport.json', 'cards/throws/_card.json']]],
-  cleanUp: [['3.4 MB', '40 MB', 12]],
+  cleanUp: [
+    ['3.4 MB', '40 MB', 1],
+    ['3.4 MB', '40 MB', 12],
+  ],
   openNewProject: [['/data/new']],
 };
 

@@ -4,7 +4,7 @@ import type { CardView } from '../../../protocol/src/engine.ts';
 import { Icon } from '../ui/icon.tsx';
 import { StateLabel } from '../ui/stateLabel.tsx';
 import { words } from '../ui/words.ts';
-import { cardFigures, shownPermission, shownState } from './cardText.ts';
+import { acceptedText, cardFigures, shownPermission, shownState } from './cardText.ts';
 
 export type CardNode = Node<
   {
@@ -94,7 +94,7 @@ function Badges({ card }: { readonly card: CardView }) {
   return (
     <span className="card-badges" title={card.permissions.map(({ sentence }) => sentence).join('\n')}>
       <span className={isAsked ? 'badge badge-text badge-new' : 'badge badge-text'}>
-        {isAsked ? `${words.needsReview}: ${shown.sentence}` : shown?.sentence}
+        {isAsked ? `${words.needsReview}: ${shown.sentence}` : shown && acceptedText(shown)}
       </span>
       {card.permissions.length > 1 ? <span className="badge">+{card.permissions.length - 1}</span> : null}
     </span>

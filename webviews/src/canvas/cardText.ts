@@ -40,6 +40,11 @@ export function shownPermission({ permissions }: CardView): CardView['permission
   );
 }
 
+/** An accepted permission in few words: where a card runs, else the whole sentence. */
+export function acceptedText({ permission, sentence }: CardView['permissions'][number]): string {
+  return permission.name === 'execution' ? words.runsAt(visibleText(permission.service)) : sentence;
+}
+
 /** What the card may reach, one text for each permission; a new one says so. */
 export function permissionTexts(card: CardView): string[] {
   return card.permissions.map(({ sentence, accepted }) =>

@@ -1,12 +1,15 @@
 import type { RunSummary } from '../../../protocol/src/engine.ts';
 import { words } from './words.ts';
 
-/** `Done: 5 done, 1 blocked`. */
+/** `Done: 5 done, 1 blocked`; `Done: all 6 cards` where each card ended as the run did. */
 export function runSentence(run: RunSummary): string {
-  const counts = Object.entries(run.counts)
-    .filter(([, count]) => count > 0)
-    .map(([state, count]) => `${count} ${wordOf(state).toLowerCase()}`);
-  return words.runSummary(words.runStates[run.state], counts.join(', '));
+  const counts = Object.entries(run.counts).filter(([, count]) => count > 0);
+  const [only] = counts;
+  const text =
+    counts.length === 1 && only?.[0] === run.state && run.state !== 'running'
+      ? words.allCards(only[1])
+      : counts.map(([state, count]) => `${count} ${wordOf(state).toLowerCase()}`).join(', ');
+  return words.runSummary(words.runStates[run.state], text);
 }
 
 function wordOf(state: string): string {

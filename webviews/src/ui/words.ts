@@ -66,6 +66,8 @@ export const words = {
   stateChanged: (title: string, state: string) => `${title}: ${state}`,
   manyChanged: (count: number) => `${count} cards changed state`,
   runSummary: (state: string, counts: string) => (counts === '' ? state : `${state}: ${counts}`),
+  allCards: (count: number) => (count === 1 ? 'one card' : `all ${count} cards`),
+  runsAt: (place: string) => `Runs on ${place}`,
 
   runAgain: 'Run Again',
   egressLog: 'Network Log',

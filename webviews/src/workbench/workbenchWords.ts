@@ -132,7 +132,7 @@ export const workbenchWords = {
     },
     start: {
       title: 'What shall be done?',
-      text: 'It reads freely, changes what you can undo, and asks before it opens any door.',
+      text: 'The agent asks before it reads, changes or runs anything that you have not granted. Every change can be undone.',
       hints: ['Explain this project to me', 'Add a card that compares two years and plots it'],
     },
   },

@@ -7,7 +7,7 @@ const t = l10n.t;
 export const keyValueWords = {
   title: (origin: string): string => t('A value of the vault as the key for {0}', plain(origin)),
   choose: (): string => t('Which value?'),
-  unlock: (): string => t('Unlock the personal vault …'),
+  unlock: (): string => t('Unlock the personal vault…'),
   none: (origin: string): string =>
     t(
       'No open vault has a value that may be sent to {0}. Add one, or add the host to its item, in the Vault view.',

@@ -19,11 +19,11 @@ export const pluginWords = {
       case 'bearer':
         return t('As a bearer token');
       case 'header':
-        return t('In another header …');
+        return t('In another header…');
       case 'basic':
-        return t('As the password of Basic sign-in …');
+        return t('As the password of Basic sign-in…');
       case 'query':
-        return t('In the address …');
+        return t('In the address…');
     }
   },
   useDetail: (kind: UseKind): string => {

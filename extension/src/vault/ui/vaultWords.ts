@@ -157,15 +157,15 @@ export const vaultWords = {
   waits: (count: number): string => (count === 1 ? t('One request waits') : t('{0} requests wait', count)),
   waitsHint: (): string => t('press to answer'),
   wayOut: {
-    create: (): string => t('Create it …'),
-    createPersonal: (): string => t('Create it with a password …'),
-    unlock: (): string => t('Unlock …'),
+    create: (): string => t('Create it…'),
+    createPersonal: (): string => t('Create it with a password…'),
+    unlock: (): string => t('Unlock…'),
     look: (): string => t('Open'),
-    recover: (): string => t('Open with the recovery key …'),
+    recover: (): string => t('Open with the recovery key…'),
     retry: (): string => t('Try again'),
-    restore: (): string => t('Restore a backup …'),
-    openOlder: (): string => t('Open it all the same …'),
-    addFirst: (): string => t('Add an item …'),
+    restore: (): string => t('Restore a backup…'),
+    openOlder: (): string => t('Open it all the same…'),
+    addFirst: (): string => t('Add an item…'),
   },
   expires: (when: string): string => t('expires {0}', when),
   expired: (when: string): string => t('expired {0}', when),
@@ -231,7 +231,7 @@ export const editWords = {
   fieldActs: {
     set: (): string => t('Type the value'),
     clipboard: (): string => t('Take the value from the clipboard'),
-    file: (): string => t('Read the value from a file …'),
+    file: (): string => t('Read the value from a file…'),
     remove: (): string => t('Remove the field'),
   },
   clipboardNote: (): string => t('the clipboard is emptied'),
@@ -273,10 +273,14 @@ export const editWords = {
     detail:
       grants === 0
         ? t('The message that follows undoes it for two minutes.')
-        : t(
-            '{0} grants end with it. The message that follows undoes the removal for two minutes; the grants stay ended.',
-            grants,
-          ),
+        : grants === 1
+          ? t(
+              'One grant ends with it. The message that follows undoes the removal for two minutes; the grant stays ended.',
+            )
+          : t(
+              '{0} grants end with it. The message that follows undoes the removal for two minutes; the grants stay ended.',
+              grants,
+            ),
     button: t('Remove'),
   }),
 } as const;
@@ -287,7 +291,7 @@ export const revealWords = {
   copy: (): string => t('Copy; the clipboard is cleared after 30 seconds'),
   escaped: (): string =>
     t('Characters that could not be seen are shown escaped. Copy gives the value as it is.'),
-  lines: (count: number): string => t('{0} lines', count),
+  lines: (count: number): string => (count === 1 ? t('one line') : t('{0} lines', count)),
   chooseField: (title: string): string => t('Which field of “{0}”?', plain(title)),
   chooseItem: (): string => t('Which item?'),
   versions: (title: string): string => t('Versions of “{0}”', plain(title)),
@@ -320,7 +324,7 @@ export const lifeWords = {
       use === 'personal'
         ? t('This is the Secret Key of your personal vault. It is shown this one time.')
         : t('This is the recovery key of the agents’ vault. It is shown this one time.'),
-    save: t('Save as a Page to Print …'),
+    save: t('Save as a Page to Print…'),
     done: t('I Have It on Paper'),
   }),
   kitDetail: (use: 'personal' | 'recovery', key: string): string =>
