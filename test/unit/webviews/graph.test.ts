@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { CardState, CardStatus, PermissionView } from '../../../protocol/src/engine.ts';
+import type { CardState, CardStatus, PermissionView, RunState } from '../../../protocol/src/engine.ts';
 import {
+  acceptedText,
   cardAside,
   cardFigures,
   shownPermission,
@@ -11,6 +12,7 @@ import { reduceCanvas, stateChanges, initialCanvas } from '../../../webviews/src
 import { graphKey, neighbour, wiresOf } from '../../../webviews/src/canvas/graph.ts';
 import { cardSize, createGraphCache, placeCards } from '../../../webviews/src/canvas/layout.ts';
 import { initialRun, reduceRun } from '../../../webviews/src/run/runState.ts';
+import { runSentence } from '../../../webviews/src/ui/runSentence.ts';
 import { placePermission } from '../../support/samplePlaces.ts';
 import {
   sampleCard,
@@ -22,6 +24,19 @@ import {
 } from '../../support/sampleViews.ts';
 
 const project = () => ({ root: '/p', name: 'p', trusted: true, cards: sampleProject(), run: null });
+
+describe('A run in one line', () => {
+  it('counts each state, and says once what is so of all cards', () => {
+    const said = (state: RunState, counts: Record<string, number>) =>
+      runSentence(sampleRun({ state, counts }));
+    assert.equal(said('done', { done: 6, failed: 0 }), 'Done: all 6 cards');
+    assert.equal(said('failed', { failed: 1 }), 'Failed: one card');
+    assert.equal(said('done', { done: 5, blocked: 1 }), 'Done: 5 done, 1 blocked');
+    assert.equal(said('done', { blocked: 2 }), 'Done: 2 blocked');
+    assert.equal(said('running', { running: 2 }), 'Running: 2 running');
+    assert.equal(said('done', {}), 'Done');
+  });
+});
 
 describe('A card on the canvas', () => {
   it('is blocked before its first run and after it, unless it is under way', () => {
@@ -53,6 +68,12 @@ describe('The place of a card on the canvas', () => {
     assert.equal(shown(place, waiting), waiting);
     assert.equal(shown(network), network);
     assert.equal(shown(), undefined);
+  });
+
+  it('[PLACEUI-01] is told in few words once it is accepted, with nothing in it that hides', () => {
+    assert.equal(acceptedText(placePermission('ssh:lab')), 'Runs on ssh:lab');
+    assert.equal(acceptedText(placePermission('ssh:l\u202eab')), 'Runs on ssh:l\\u{202e}ab');
+    assert.equal(acceptedText(network), network.sentence);
   });
 
   it('[PLACEUI-01] is told while the card is under way there', () => {
