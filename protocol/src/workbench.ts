@@ -45,6 +45,8 @@ export const workbenchHost = {
       z.strictObject({
         act: z.enum([
           'connect',
+          'newProject',
+          'trust',
           'review',
           'openDiff',
           'undoTurn',

@@ -49,6 +49,10 @@ export function workbenchActs({ engine, commands, changeDocuments }: ActServices
     switch (act) {
       case 'connect':
         return run('sallyport.connectModel', {});
+      case 'newProject':
+        return run('sallyport.newProject', {});
+      case 'trust':
+        return commands.runBuiltin('workbench.trust.manage');
       case 'review':
         return run('sallyport.reviewWaiting', {});
       case 'grants':

@@ -112,10 +112,10 @@ describe('The workbench for everyone', function () {
     await until(() => shell.asked.length === 1);
     await look('connect');
     assert.equal(await page.locator('textarea').count(), 0);
-    for (const [name, shown, words] of [
-      ['no-project', { projectName: null }, 'No project here'],
-      ['untrusted', { trusted: false }, 'Restricted Mode'],
-      ['start', {}, 'What shall be done?'],
+    for (const [name, shown, words, wayOn] of [
+      ['no-project', { projectName: null }, 'No project here', 'New Project'],
+      ['untrusted', { trusted: false }, 'Restricted Mode', 'Manage Trust'],
+      ['start', {}, 'What shall be done?', undefined],
     ] as const) {
       shell.channel.notify('workbench/state', {
         ...shell.snapshot,
@@ -124,10 +124,12 @@ describe('The workbench for everyone', function () {
       });
       await page.getByText(words).waitFor();
       await look(name);
+      if (wayOn !== undefined) await page.locator('vscode-button', { hasText: wayOn }).click();
     }
     await page.getByText('Explain this project to me').click();
     await until(async () => (await box().inputValue()) === 'Explain this project to me');
-    assert.equal(shell.asked.length, 1);
+    const acts = shell.asked.map(({ params }) => (params as { act?: string }).act);
+    assert.deepEqual(acts, ['connect', 'newProject', 'trust']);
   });
 
   it('[WB-05] rows of every kind and ending', async () => {

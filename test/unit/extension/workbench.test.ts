@@ -219,6 +219,8 @@ describe('the acts of a page', () => {
     [{ act: 'redoTurn', seq: 9 }, 'sallyport.redoChanges', { root: '/project', group: 'c-1:turn:1' }],
     [{ act: 'openRun', seq: 8, value: 'other' }, 'sallyport.openRun', { root: '/project', runId: 'run-7' }],
     [{ act: 'review' }, 'sallyport.reviewWaiting', {}],
+    [{ act: 'newProject' }, 'sallyport.newProject', {}],
+    [{ act: 'trust' }, 'workbench.trust.manage', undefined],
     [{ act: 'notice', seq: 21 }, 'sallyport.connectModel', { root: '/project', conversation: 'c-1' }],
   ] as const) {
     it(`[WB-07] ${part.act} becomes ${id}`, async () => {

@@ -1,5 +1,6 @@
 import { Button } from '../ui/button.tsx';
-import { useClient } from './workbenchClient.ts';
+import type { IconName } from '../ui/icon.tsx';
+import { useClient, type Act } from './workbenchClient.ts';
 import { workbenchWords as words } from './workbenchWords.ts';
 
 export type EmptyKind = 'connect' | 'noProject' | 'untrusted' | 'start';
@@ -19,14 +20,6 @@ export function EmptyView({
       <Picture kind={kind} />
       <h1>{title}</h1>
       <p>{text}</p>
-      {kind === 'connect' ? (
-        <Button
-          kind="primary"
-          icon="plug"
-          label={words.empty.connect.button}
-          onClick={() => client.act('connect')}
-        />
-      ) : null}
       {kind === 'start' ? (
         <ul>
           {words.empty.start.hints.map((hint) => (
@@ -37,10 +30,24 @@ export function EmptyView({
             </li>
           ))}
         </ul>
-      ) : null}
+      ) : (
+        <Button
+          kind="primary"
+          icon={ways[kind].icon}
+          label={words.empty[kind].button}
+          onClick={() => client.act(ways[kind].act)}
+        />
+      )}
     </div>
   );
 }
+
+/** The way on from what is missing. */
+const ways = {
+  connect: { icon: 'plug', act: 'connect' },
+  noProject: { icon: 'add', act: 'newProject' },
+  untrusted: { icon: 'shield', act: 'trust' },
+} as const satisfies Record<Exclude<EmptyKind, 'start'>, { readonly icon: IconName; readonly act: Act }>;
 
 /** A gate in a wall: open, closed, without a road, or with a plug beside it. Drawn in the theme's colours. */
 function Picture({ kind }: { readonly kind: EmptyKind }) {

@@ -125,10 +125,12 @@ export const workbenchWords = {
     noProject: {
       title: 'No project here',
       text: 'Open a folder with a sallyport.json, or start a project, and the agent can work in it.',
+      button: 'New Project',
     },
     untrusted: {
       title: 'Restricted Mode',
       text: 'The agent reads and changes nothing here until you trust this folder.',
+      button: 'Manage Trust',
     },
     start: {
       title: 'What shall be done?',
