@@ -1,6 +1,7 @@
 import { l10n } from 'vscode';
 import type { CardState, KeyPartChange, PlannedCard, Reason, RunState } from '../../protocol/src/engine.ts';
 import { UserError } from '../../protocol/src/errors.ts';
+import type { IsolationReport } from '../../protocol/src/runner.ts';
 import type { CommandId } from './commandIds.ts';
 import { plain, short } from './plainText.ts';
 
@@ -396,6 +397,11 @@ export function cardStateWord(state: CardState | 'none' | 'problem', cached = fa
     case 'none':
       return t('not run');
   }
+}
+
+/** What keeps a card within its limits. */
+export function limitsWord(limits: IsolationReport['limits']): string {
+  return limits === 'cgroup' ? t('the kernel (cgroups)') : t('Sallyport’s own watch');
 }
 
 /** A run's state as a word. */

@@ -67,7 +67,7 @@ function diskCheck(path: string): IsolationCheck {
     id: 'disk',
     title: 'There is space for results',
     ok,
-    detail: `${freeMB} MB free at ${path}`,
+    detail: `${freeMB < 10_240 ? `${freeMB} MB` : `${Math.floor(freeMB / 1024)} GB`} free at ${path}`,
     ...(ok ? {} : { remedy: 'Free some space, or remove old results with “sallyport clean”.' }),
   };
 }

@@ -9,7 +9,7 @@ import type {
 import type { PlaceView } from '../../../protocol/src/places.ts';
 import { principalWord } from '../agentMessages.ts';
 import { size, timestamp } from '../figures.ts';
-import { changeText, plannedWord, reasonText } from '../messages.ts';
+import { changeText, limitsWord, plannedWord, reasonText } from '../messages.ts';
 import { plain } from '../plainText.ts';
 import { columns } from './columns.ts';
 import { isUsable, placesPart } from './placeReports.ts';
@@ -66,7 +66,7 @@ export function doctorReport(facts: DoctorFacts, places: readonly PlaceView[] = 
           'Cards are sealed by {0} {1}; limits are kept by {2}.',
           facts.isolation.kind,
           plain(facts.isolation.version),
-          facts.isolation.limits,
+          limitsWord(facts.isolation.limits),
         );
   const interpreters = facts.interpreters.map((each) => [
     each.runtime,

@@ -85,7 +85,7 @@ function aboutOf(summary: ConversationSummary): string {
     words.states[summary.state],
     day.format(summary.updatedAt),
     words.messages(summary.items),
-    `${tokenText(inputTokens + outputTokens)} tokens`,
+    inputTokens + outputTokens === 0 ? '' : words.contextOnly(tokenText(inputTokens + outputTokens)),
     cost === null ? '' : words.cost(costText(cost)),
     words.questions(summary.questions),
   ];

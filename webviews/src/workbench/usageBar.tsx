@@ -29,7 +29,7 @@ export function UsageBar({ summary }: { readonly summary: ConversationSummary })
       <span title={words.context}>{text}</span>
       <span>{words.tokens(tokenText(usage.inputTokens), tokenText(usage.outputTokens))}</span>
       {usage.cost === null ? null : <span>{words.cost(costText(usage.cost))}</span>}
-      <span>{words.questions(questions)}</span>
+      {questions === 0 ? null : <span>{words.questions(questions)}</span>}
     </div>
   );
 }

@@ -111,7 +111,8 @@ export const workbenchWords = {
   contextOnly: (used: string) => `${used} tokens`,
   tokens: (input: string, output: string) => `${input} in, ${output} out`,
   cost: (amount: string) => `$${amount}`,
-  questions: (value: number) => (value === 0 ? 'nothing asked' : `asked ${count(value, 'time', 'times')}`),
+  /** How often a person had to answer; nothing where that was never. */
+  questions: (value: number) => (value === 0 ? '' : `asked you ${count(value, 'time', 'times')}`),
   answerSaid: (text: string) => `Answer: ${text}`,
   toolSaid: (title: string, state: string) => `${title}: ${state}`,
   manySaid: (value: number) => `${value} new rows`,
