@@ -30,6 +30,7 @@ import { Selection } from './selection.ts';
 import { WorkerIdentity } from './places/workerIdentity.ts';
 import { createSettings, type Settings } from './settings.ts';
 import { createVaults, type VaultParts } from './vault/life/createVaults.ts';
+import { PluginCalls } from './vault/pluginCalls.ts';
 import { ReleasedValues } from './vault/releasedValues.ts';
 import type { Disposable } from './disposable.ts';
 
@@ -56,6 +57,8 @@ export interface Services {
   readonly vault: VaultParts;
   /** The values that left the vault in this window: what is shown, logged or sent to a model is freed of them. */
   readonly released: ReleasedValues;
+  /** The calls of plugins that pages of this window wait for. */
+  readonly pluginCalls: PluginCalls;
   /** The connections that a person made, as they are kept. */
   readonly connections: ConnectionStore;
   readonly keys: KeyVault;
@@ -131,12 +134,14 @@ export function createServices(context: ExtensionContext): { services: Services;
   const waiting = new WaitingList(engine, log);
   const changeDocuments = new ChangeDocuments(engine, commands);
   const reports = new Reports();
+  const pluginCalls = new PluginCalls();
   const appPanels = new AppPanels({
     extensionUri: context.extensionUri,
     state: context.globalState,
     engine,
     log,
     notifier,
+    pluginCalls,
     now: () => performance.now(),
   });
   const services: Services = {
@@ -158,6 +163,7 @@ export function createServices(context: ExtensionContext): { services: Services;
     confirmations,
     vault,
     released,
+    pluginCalls,
     connections,
     keys,
     workerIdentity: new WorkerIdentity(context.secrets),
@@ -176,6 +182,7 @@ export function createServices(context: ExtensionContext): { services: Services;
       person,
       confirmations,
       vault.vaults,
+      vault.answers,
       connections,
       models,
       waiting,

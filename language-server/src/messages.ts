@@ -122,7 +122,7 @@ export const problemTexts = {
   'vault-host': (host: string) =>
     `A vault value goes only to hosts that are named whole, and ${shown(host)} stands for many. Name the one that needs it.`,
   'vault-host-closed': (host: string) =>
-    `The card can’t reach ${shown(host)}, so no value can go there. List the host in “network” as well.`,
+    `${shown(host)} is not listed in “network”, so no value can go there. List it there as well.`,
   'vault-header': (name: string) =>
     `The header ${shown(name)} says where a message goes or ends and can’t carry a value. Use another one, such as “authorization”.`,
   'reserved-variable': (name: string) =>

@@ -150,9 +150,10 @@ const vaultHosts = about(
 const variable = (description: string) =>
   about(description, z.string().check(z.regex(environmentNamePattern)));
 const kindOfUse = <T extends string>(name: T) =>
-  about('`header`, `basic`, `query`, `env` or `fd`.', z.literal(name));
+  about('`header`, `basic` or `query`; a card also `env` or `fd`.', z.literal(name));
 
-const vaultUse = z.discriminatedUnion('type', [
+/** Uses that are put into requests outside of the sandbox: who asks never has the value. */
+const requestUses = [
   z.strictObject({
     type: kindOfUse('header'),
     hosts: vaultHosts,
@@ -162,10 +163,12 @@ const vaultUse = z.discriminatedUnion('type', [
         z.regex(headerNamePattern),
         z.refine((name) => !isFramingHeader(name)),
       ),
+      { example: 'authorization' },
     ),
     prefix: about(
       'What stands before the value in the header, such as `Bearer `.',
       z.optional(z.string().check(z.regex(headerPrefixPattern))),
+      { example: 'Bearer ' },
     ),
   }),
   z.strictObject({
@@ -179,8 +182,14 @@ const vaultUse = z.discriminatedUnion('type', [
   z.strictObject({
     type: kindOfUse('query'),
     hosts: vaultHosts.check(),
-    name: about('The name that the value has in the address.', z.string().check(z.regex(queryNamePattern))),
+    name: about('The name that the value has in the address.', z.string().check(z.regex(queryNamePattern)), {
+      example: 'key',
+    }),
   }),
+] as const;
+
+const vaultUse = z.discriminatedUnion('type', [
+  ...requestUses,
   z.strictObject({
     type: kindOfUse('env'),
     name: variable('The environment variable that holds the value, in upper case.'),
@@ -355,6 +364,20 @@ export const appManifest = z.strictObject({
 });
 export type AppManifest = z.infer<typeof appManifest>;
 
+/** What a plugin would like: it names no value of the vault, since only the person knows which of theirs is meant. */
+const pluginWish = z.strictObject({
+  item: about(
+    'What the value belongs to, as an id such as `example-notes`. The person chooses which value of their vault is meant.',
+    id.check(),
+    { example: 'example-notes' },
+  ),
+  field: about('Which value of it, such as `token` or `password`.', id.check(), { example: 'token' }),
+  use: about(
+    'How the value goes into requests, and to which hosts. The plugin itself never has it.',
+    z.discriminatedUnion('type', requestUses),
+  ),
+});
+
 const pluginFunction = z.strictObject({
   description: about('What the function does, for people.', z.optional(z.string().check(z.maxLength(2000)))),
   input: about('What the function takes: a JSON schema (docs/plugins.md). `{}` is anything.', functionSchema),
@@ -382,6 +405,10 @@ export const pluginManifest = z.strictObject({
         ),
         storage: about('True where the plugin uses the storage of its app.', z.optional(z.boolean())),
         generate: generates.check(),
+        vault: about(
+          'Values that the plugin would like its requests to carry. A person is asked for each, and chooses one of their vault or none.',
+          z.optional(list(pluginWish)),
+        ),
       }),
     ),
   ),

@@ -16,6 +16,8 @@ export const permission = z.discriminatedUnion('name', [
   z.strictObject({ name: z.literal('environmentSource'), source: z.string() }),
   z.strictObject({ name: z.literal('execution'), service: z.string() }),
   z.strictObject({ name: z.literal('vaultItem'), item: z.string(), field: z.string(), use: z.string() }),
+  /** What a plugin would like. Accepting it gives nothing: a person then chooses a value for it, or none. */
+  z.strictObject({ name: z.literal('vaultWish'), item: z.string(), field: z.string(), use: z.string() }),
   z.strictObject({ name: z.literal('generate'), kind: z.string() }),
   z.strictObject({ name: z.literal('storage'), megabytes: z.int() }),
   z.strictObject({ name: z.literal('models') }),
@@ -41,7 +43,8 @@ export function permissionKey(value: Permission): string {
     case 'execution':
       return `execution:${value.service}`;
     case 'vaultItem':
-      return `vaultItem:${value.item}:${value.field}:${value.use}`;
+    case 'vaultWish':
+      return `${value.name}:${value.item}:${value.field}:${value.use}`;
     case 'generate':
       return `generate:${value.kind}`;
     case 'storage':
@@ -121,6 +124,10 @@ export function permissionsOfPlugin(
   if (asked?.storage === true) {
     list.push({ name: 'storage', megabytes: app.permissions?.storageMB ?? defaultAppStorageMB });
   }
+  for (const { item, field, use } of asked?.vault ?? []) {
+    const wish: Permission = { name: 'vaultWish', item, field, use: vaultUseText(requestUse(use)) };
+    if (!list.some((each) => permissionKey(each) === permissionKey(wish))) list.push(wish);
+  }
   return inOrder(list);
 }
 
@@ -149,6 +156,8 @@ export function permissionSentence(value: Permission): string {
       return `Run on ${value.service} instead of this machine`;
     case 'vaultItem':
       return vaultSentence(value);
+    case 'vaultWish':
+      return wishSentence(value);
     case 'generate':
       return `Ask a connected model for ${value.kind}`;
     case 'storage':
@@ -163,27 +172,34 @@ export function permissionSentence(value: Permission): string {
 }
 
 type AskedVault = NonNullable<NonNullable<CardManifest['permissions']>['vault']>[number];
+type AskedRequest = NonNullable<NonNullable<PluginManifest['permissions']>['vault']>[number]['use'];
 
 function vaultUseOf({ env, use }: AskedVault): VaultUse {
-  switch (use?.type) {
+  if (!use) return { kind: 'env', name: env ?? '' };
+  if (use.type === 'env' || use.type === 'fd') return { kind: use.type, name: use.name };
+  return requestUse(use);
+}
+
+function requestUse(use: AskedRequest): VaultUse {
+  switch (use.type) {
     case 'header':
       return { kind: 'header', hosts: use.hosts, name: use.name, prefix: use.prefix ?? '' };
     case 'basic':
       return { kind: 'basic', hosts: use.hosts, user: use.user ?? '' };
     case 'query':
       return { kind: 'query', hosts: use.hosts, name: use.name };
-    case 'fd':
-      return { kind: 'fd', name: use.name };
-    case 'env':
-      return { kind: 'env', name: use.name };
-    case undefined:
-      return { kind: 'env', name: env ?? '' };
   }
 }
 
 function vaultSentence({ item, field, use }: Extract<Permission, { name: 'vaultItem' }>): string {
   const parsed = parseVaultUse(use);
   return `Use ${field} of the vault item ${item} ${parsed ? vaultUseWords(parsed) : `(${use})`}`;
+}
+
+function wishSentence({ item, field, use }: Extract<Permission, { name: 'vaultWish' }>): string {
+  const parsed = parseVaultUse(use);
+  const how = parsed ? vaultUseWords(parsed) : `(${use})`;
+  return `Would like a value of your vault, ${field} of ${item}, ${how}: you choose which, or none`;
 }
 
 function coversHost(accepted: string, asked: string): boolean {

@@ -76,6 +76,13 @@ export const plainRequest = z.strictObject({
 });
 export type PlainRequest = z.infer<typeof plainRequest>;
 
+/** Which plugin of which installation, and the keys of the wishes (`vaultWish`) that it has now. */
+const pluginAsked = {
+  principal,
+  scope: z.string(),
+  wishes: z.array(z.string()).check(z.maxLength(100)),
+};
+
 /** Asked by the engine, answered by the extension. */
 export const vaultPersonRequests = {
   /**
@@ -123,7 +130,7 @@ export const vaultPersonRequests = {
    * (`item.field`). Nothing is released. Rejects with `permission-needed` where a vault that had one is locked.
    */
   'vault/granted': request(
-    z.strictObject({ principal, scope: z.string(), host: z.string(), port: z.int() }),
+    z.strictObject({ ...pluginAsked, host: z.string(), port: z.int() }),
     z.array(z.strictObject({ grant: z.string(), label: z.string() })),
   ),
   /**
@@ -134,8 +141,7 @@ export const vaultPersonRequests = {
    */
   'vault/fetch': request(
     z.strictObject({
-      principal,
-      scope: z.string(),
+      ...pluginAsked,
       grants: z.array(z.string()).check(z.minLength(1), z.maxLength(16)),
       hosts: z.array(z.string()),
       request: plainRequest,

@@ -74,4 +74,9 @@ export const pluginRequirements: readonly Requirement[] = [
     text: 'A plugin imports the frozen modules of its own folder and nothing else.',
     source: `${file}, A first plugin`,
   },
+  {
+    id: 'PLUG-15',
+    text: 'plugin.json wishes for values in requests to whole hosts that the plugin may reach, and for nothing else.',
+    source: `${file}, Values of the vault`,
+  },
 ];

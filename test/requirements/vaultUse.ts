@@ -106,4 +106,24 @@ export const vaultUseRequirements: readonly Requirement[] = [
     text: 'The address is judged as the engine judges it, and the server proves its name before a value is touched.',
     source: plugins,
   },
+  {
+    id: 'VAULTUSE-25',
+    text: 'A wish of a plugin gives nothing: a person is asked once, chooses one of their values that may go to its hosts, or none, and answers exactly that for this plugin, installation and wish.',
+    source: plugins,
+  },
+  {
+    id: 'VAULTUSE-26',
+    text: 'A wish that an update changes in any way is another one: the update waits, what was given ends, and the person is asked again.',
+    source: plugins,
+  },
+  {
+    id: 'VAULTUSE-27',
+    text: 'That a person wants no value for a wish counts at once, whatever vault is locked.',
+    source: plugins,
+  },
+  {
+    id: 'VAULTUSE-28',
+    text: 'A request with a value is made for a plugin only while a page of this window waits for it.',
+    source: plugins,
+  },
 ];

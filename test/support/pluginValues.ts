@@ -12,8 +12,11 @@ import type { AgentsVault } from '../../extension/src/vault/core/agentsVault.ts'
 import type { Grant, GrantLimits } from '../../extension/src/vault/core/grants.ts';
 import { Secret } from '../../extension/src/vault/core/secret.ts';
 import { FetchDesk } from '../../extension/src/vault/fetchDesk.ts';
+import { PluginCalls } from '../../extension/src/vault/pluginCalls.ts';
 import { ReleasedValues } from '../../extension/src/vault/releasedValues.ts';
+import { WishAnswers } from '../../extension/src/vault/wishAnswers.ts';
 import { GateHarness } from './gateHarness.ts';
+import { memoryState } from './memoryState.ts';
 import { createTestAuthority, openSecureOrigin, type Answer, type SecureOrigin } from './secureOrigin.ts';
 import { VaultHarness } from './vaultHarness.ts';
 
@@ -33,16 +36,23 @@ export class PluginValues {
   readonly names = new Map<string, string[][]>();
   readonly connected: string[] = [];
   isLocked = false;
+  /** What the extension knows of pages that wait for a plugin. */
+  calls = new PluginCalls();
+  readonly answers = new WishAnswers(memoryState(), (error) => {
+    throw error;
+  });
   vault!: AgentsVault;
   origin!: SecureOrigin;
   desk!: FetchDesk;
   answer: Answer = (_request, response) => response.end('ok');
   #ids = 0;
 
-  static async open(host = 'api.example.org'): Promise<PluginValues> {
+  static async open(host = 'api.example.org', others: readonly string[] = []): Promise<PluginValues> {
     const made = new PluginValues();
-    made.origin = await openSecureOrigin(made.authority, (...args) => made.answer(...args), host);
+    const answer: Answer = (...args) => made.answer(...args);
+    made.origin = await openSecureOrigin(made.authority, answer, host, others);
     made.vault = await made.harness.create();
+    for (const app of ['notes', 'evil']) for (const plugin of ['search', 'other']) made.call(app, plugin);
     await made.save(pluginToken);
     made.desk = made.createDesk(made.authority.certificatePem);
     return made;
@@ -53,11 +63,18 @@ export class PluginValues {
       openVaults: async () => (this.isLocked ? [] : [this.vault]),
       hasLocked: () => this.isLocked,
       released: this.released,
+      isCalled: (principal) => this.calls.isUnderWay(principal),
+      answers: this.answers,
       now: () => this.harness.now,
       createId: () => `stream-${++this.#ids}`,
       network: this.network,
       authorities,
     });
+  }
+
+  /** A page of the app calls the plugin, until the result is called. */
+  call(app: string, plugin: string): () => void {
+    return this.calls.begin(app, 'plugin.call', JSON.stringify({ plugin, function: 'find', input: null }));
   }
 
   async save(text: string, hosts: readonly string[] = []): Promise<void> {
@@ -130,14 +147,16 @@ export class PluginValues {
       principal?: `plugin:${string}`;
       scope?: string;
       hosts?: readonly string[];
+      wishes?: readonly string[];
       signal?: AbortSignal;
     } = {},
   ): Promise<HostResult<'fetch'>> {
-    const { principal = 'plugin:notes/search', scope = 'app:i', hosts = ['api.example.org'] } = who;
+    const { principal = 'plugin:notes/search', scope = 'app:i', wishes = [] } = who;
+    const { hosts = ['api.example.org'] } = who;
     return pluginFetch(
       { url, method: 'GET', headers: [], body: null, redirect: 'follow', ...params },
       {
-        user: { principal, scope, hosts },
+        user: { principal, scope, hosts, wishes },
         values: this.values,
         signal: who.signal ?? new AbortController().signal,
         record: (record) => this.records.push(record),

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:https';
+import { createServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { createJobAuthority, type JobAuthority } from '../../remote-agent/src/vault/jobAuthority.ts';
 
 /** What a server was asked, whole. */
@@ -28,15 +29,21 @@ export function createTestAuthority(): JobAuthority {
   return createJobAuthority(Date.now(), 3_600_000);
 }
 
-/** `host` is what its certificate is for. */
+/** `host` is what its certificate is for; a client that asks for one of `others` by name gets one for that. */
 export async function openSecureOrigin(
   authority: JobAuthority,
   answer: Answer,
   host = '127.0.0.1',
+  others: readonly string[] = [],
 ): Promise<SecureOrigin> {
   const seen: AskedRequest[] = [];
   let connections = 0;
-  const server = createServer(authority.issue(host), (request, response) => {
+  const options: ServerOptions = {
+    ...authority.issue(host),
+    SNICallback: (name, done) =>
+      done(null, createSecureContext(authority.issue(others.includes(name) ? name : host))),
+  };
+  const server = createServer(options, (request, response) => {
     let body = '';
     request.setEncoding('latin1').on('data', (part: string) => (body += part));
     request.on('end', () => {

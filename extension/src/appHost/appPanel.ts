@@ -16,6 +16,7 @@ import { countBadMessages } from '../panels/panelServices.ts';
 import { singleFlight } from '../panels/singleFlight.ts';
 import type { WebviewFiles } from '../panels/webviewFiles.ts';
 import { webviewTransport } from '../panels/webviewTransport.ts';
+import type { PluginCalls } from '../vault/pluginCalls.ts';
 import { appWords } from './appWords.ts';
 import { PersonActs, type PersonWindow } from './personActs.ts';
 
@@ -24,6 +25,7 @@ export interface AppPanelServices {
   readonly log: Log;
   readonly files: WebviewFiles;
   readonly window: PersonWindow;
+  readonly pluginCalls: Pick<PluginCalls, 'begin'>;
   readonly now: () => number;
 }
 
@@ -121,12 +123,17 @@ export class AppPanel implements Disposable {
     if (!fitsOneMessage(params))
       return { answer: bridgeRefusal('too-large', 'This is more than one call takes') };
     const callId = call.callId === undefined ? undefined : `${this.#round}.${call.callId}`.slice(0, 64);
-    const { result } = await this.#services.engine.call(
-      'bridge/call',
-      { app: this.#app, method, params, ...(callId === undefined ? {} : { callId }) },
-      signal,
-    );
-    return { answer: result };
+    const ended = this.#services.pluginCalls.begin(this.#app, method, params);
+    try {
+      const { result } = await this.#services.engine.call(
+        'bridge/call',
+        { app: this.#app, method, params, ...(callId === undefined ? {} : { callId }) },
+        signal,
+      );
+      return { answer: result };
+    } finally {
+      ended();
+    }
   }
 
   /** Says in the page that another version is there; closes the tab of an app that is no more. */

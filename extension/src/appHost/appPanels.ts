@@ -8,6 +8,7 @@ import type { Notifier } from '../notifier.ts';
 import { openShell, webviewFolder, webviewOptions } from '../panels/openShell.ts';
 import { PanelGroup } from '../panels/panelGroup.ts';
 import { createWebviewFiles } from '../panels/webviewFiles.ts';
+import type { PluginCalls } from '../vault/pluginCalls.ts';
 import { AppPanel } from './appPanel.ts';
 import { AppSlots, appViewTypes, type State } from './appSlots.ts';
 import { nativeWindow } from './nativeWindow.ts';
@@ -18,6 +19,7 @@ export interface AppPanelsOptions {
   readonly engine: Engine;
   readonly log: Log;
   readonly notifier: Notifier;
+  readonly pluginCalls: PluginCalls;
   readonly now: () => number;
 }
 
@@ -34,13 +36,20 @@ export class AppPanels implements Disposable {
   readonly #registered: Disposable;
 
   constructor(options: AppPanelsOptions) {
-    const { extensionUri, engine, log, state, now } = options;
+    const { extensionUri, engine, log, pluginCalls, state, now } = options;
     this.#options = options;
     this.#slots = new AppSlots(state);
     this.#files = createWebviewFiles(webviewFolder(extensionUri).fsPath);
     this.#panels = new PanelGroup(
       (app, panel) =>
-        new AppPanel(app, panel, { engine, log, files: this.#files, window: nativeWindow, now }),
+        new AppPanel(app, panel, {
+          engine,
+          log,
+          files: this.#files,
+          window: nativeWindow,
+          pluginCalls,
+          now,
+        }),
     );
     this.#registered = together(
       ...appViewTypes.map((viewType) =>

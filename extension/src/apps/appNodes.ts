@@ -1,15 +1,20 @@
 import type { AppView, PermissionLine } from '../../../protocol/src/apps.ts';
 import { appLabels as labels } from '../appMessages.ts';
 import { plain, short } from '../plainText.ts';
+import type { WishState } from '../vault/ui/wishState.ts';
+import { wishWords } from '../vault/ui/wishWords.ts';
 import type { TreeNode } from '../views/treeNode.ts';
 
 type PluginView = AppView['plugins'][number];
 
+/** What became of a wish of a plugin, by the key of its permission. */
+export type WishStateOf = (app: AppView, plugin: string, key: string) => WishState;
+
 /** The Apps view: each app with what it may do, its plugins and its disk; then the deleted ones that are kept. */
-export function appNodes(all: readonly AppView[]): TreeNode[] {
+export function appNodes(all: readonly AppView[], wishState: WishStateOf = () => 'waiting'): TreeNode[] {
   const apps = all.filter(({ deletedUntil }) => deletedUntil === null);
   const deleted = all.filter(({ deletedUntil }) => deletedUntil !== null);
-  const nodes = apps.map(appNode);
+  const nodes = apps.map((app) => appNode(app, wishState));
   if (deleted.length === 0) return nodes;
   return [
     ...nodes,
@@ -23,7 +28,7 @@ export function appNodes(all: readonly AppView[]): TreeNode[] {
   ];
 }
 
-function appNode(app: AppView): TreeNode {
+function appNode(app: AppView, wishState: WishStateOf): TreeNode {
   const off = app.plugins.filter(({ state }) => state === 'off' || state === 'switched-off').length;
   const hasError = app.lastError !== null || app.plugins.some(({ lastError }) => lastError !== null);
   const description = [
@@ -46,11 +51,11 @@ function appNode(app: AppView): TreeNode {
         : { name: 'window' },
     kind: app.waiting ? 'app.waiting' : 'app',
     app: app.id,
-    children: appDetails(app),
+    children: appDetails(app, wishState),
   };
 }
 
-function appDetails(app: AppView): TreeNode[] {
+function appDetails(app: AppView, wishState: WishStateOf): TreeNode[] {
   const about = { app: app.id };
   const id = (part: string): string => `${app.id}\n${part}`;
   const details: TreeNode[] = [];
@@ -66,7 +71,7 @@ function appDetails(app: AppView): TreeNode[] {
   }
   if (app.lastError !== null) details.push(errorNode(id('error'), app.lastError, about));
   details.push(...permissionNodes(app.permissions, id('page'), about, true));
-  details.push(...app.plugins.map((plugin) => pluginNode(app, plugin)));
+  details.push(...app.plugins.map((plugin) => pluginNode(app, plugin, wishState)));
   const usage =
     app.quotaBytes === 0
       ? labels.usageWithoutQuota(app.codeBytes)
@@ -97,7 +102,7 @@ const pluginIcons: Readonly<Record<PluginView['state'], TreeNode['icon']>> = {
   removed: { name: 'trash' },
 };
 
-function pluginNode(app: AppView, plugin: PluginView): TreeNode {
+function pluginNode(app: AppView, plugin: PluginView, wishState: WishStateOf): TreeNode {
   const about = { app: app.id, plugin: plugin.id };
   const id = (part: string): string => `${app.id}\nplugin ${plugin.id}\n${part}`;
   const label = labels.plugin(plugin.id);
@@ -133,6 +138,9 @@ function pluginNode(app: AppView, plugin: PluginView): TreeNode {
       ...reason,
       ...(plugin.lastError === null ? [] : [errorNode(id('error'), plugin.lastError, about)]),
       ...permissionNodes(plugin.permissions, id('permissions'), about, false),
+      ...plugin.permissions
+        .filter(({ permission }) => permission.name === 'vaultWish')
+        .map((line) => wishNode(line, id('permissions'), about, wishState(app, plugin.id, line.key))),
     ],
   };
 }
@@ -169,7 +177,8 @@ function permissionNodes(
       },
     ];
   }
-  return permissions.map(({ key, sentence, isLocal }) => ({
+  const rights = permissions.filter(({ permission }) => permission.name !== 'vaultWish');
+  return rights.map(({ key, sentence, isLocal }) => ({
     ...about,
     id: `${id}\n${key}`,
     label: plain(sentence),
@@ -179,6 +188,24 @@ function permissionNodes(
       : { name: 'workspace-trusted', color: 'testing.iconPassed' },
     kind: 'appFact',
   }));
+}
+
+function wishNode({ key, sentence }: PermissionLine, id: string, about: About, state: WishState): TreeNode {
+  const description = wishWords.state(state);
+  return {
+    ...about,
+    id: `${id}\n${key}`,
+    label: plain(sentence),
+    description,
+    tooltip: `${plain(sentence)}\n${description}`,
+    icon:
+      state === 'waiting' || state === 'ended'
+        ? { name: 'bell-dot', color: 'problemsWarningIcon.foreground' }
+        : { name: state === 'given' ? 'key' : 'circle-slash' },
+    kind: 'plugin.wish',
+    wish: key,
+    command: { id: 'sallyport.answerPluginWishes', title: wishWords.placeHolder() },
+  };
 }
 
 function deletedNode(app: AppView): TreeNode {

@@ -6,12 +6,15 @@ export interface AppTarget {
   readonly plugin?: string | undefined;
   /** The folder of an app that is not installed. */
   readonly folder?: string | undefined;
+  /** The key of a permission by which a plugin wishes for a value. */
+  readonly wish?: string | undefined;
 }
 
 const target = z.object({
   app: z.optional(z.string()),
   plugin: z.optional(z.string()),
   folder: z.optional(z.string()),
+  wish: z.optional(z.string()),
 });
 
 /** Reads a command's first argument, an app's id or a line; anything else means "nothing in particular". */

@@ -5,7 +5,9 @@ import { viewIds } from '../commandIds.ts';
 import { together, type Disposable } from '../disposable.ts';
 import type { Services } from '../services.ts';
 import { NodeTree } from '../views/nodeTree.ts';
-import { appNodes } from './appNodes.ts';
+import { wishesOf } from '../vault/ui/pluginWishes.ts';
+import { stateOf, unansweredOf } from '../vault/ui/registerWishes.ts';
+import { appNodes, type WishStateOf } from './appNodes.ts';
 import { NewApp } from './newApp/newApp.ts';
 import { newAppFolder } from './newApp/newAppFolder.ts';
 import { readTemplate } from './newApp/readTemplate.ts';
@@ -26,7 +28,17 @@ export function registerApps(services: Services): Disposable {
   const list = new AppsList(engine, log);
   const picker = new AppPicker(list, notifier);
   const progress = new AppProgress(engine);
-  const reviewer = new AppReviewer({ engine, reports, notifier, progress, log });
+  const reviewer = new AppReviewer({
+    engine,
+    reports,
+    notifier,
+    progress,
+    log,
+    onInstalled: async (app) => {
+      if (unansweredOf(app, services.vault).length > 0)
+        await commands.run('sallyport.answerPluginWishes', { app: app.id });
+    },
+  });
   const store = new AppStore({ engine, progress, notifier, settings: storeSettings(settings) });
   const install = new InstallApp({
     engine,
@@ -108,17 +120,22 @@ export function registerApps(services: Services): Disposable {
 
 /** The tree, its badge, what is dropped on it, and the one look for updates that the settings may ask for. */
 function registerView(
-  { engine, log, notifier, settings }: Services,
+  services: Services,
   list: AppsList,
   install: InstallApp,
   updates: UpdateApps,
 ): Disposable {
+  const { engine, log, notifier, settings, vault } = services;
+  const wishState: WishStateOf = (app, plugin, key) => {
+    const wish = wishesOf([app]).find((each) => each.plugin === plugin && each.key === key);
+    return wish ? stateOf(services, wish) : 'none';
+  };
   const tree = new NodeTree(async () => {
     try {
       const all = await list.all();
       const waiting = all.filter((app) => app.waiting !== null && app.deletedUntil === null).length;
       view.badge = waiting === 0 ? undefined : { value: waiting, tooltip: appLabels.waitingCount(waiting) };
-      return appNodes(all);
+      return appNodes(all, wishState);
     } catch {
       // The list has logged it.
       isUnread = true;
@@ -141,6 +158,8 @@ function registerView(
     tree,
     view,
     list.onDidChange(() => tree.refresh()),
+    vault.answers.onDidChange(() => tree.refresh()),
+    vault.vaults.onDidChange(() => tree.refresh()),
     engine.onDidChangeState((state) => {
       if (state !== 'running' || !isUnread) return;
       isUnread = false;

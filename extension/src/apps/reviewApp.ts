@@ -16,6 +16,8 @@ export interface AppReviewerOptions {
   readonly notifier: Notifier;
   readonly progress: AppProgress;
   readonly log: Log;
+  /** Called with what a person has just installed. */
+  readonly onInstalled: (app: AppView) => Promise<void>;
 }
 
 /**
@@ -35,6 +37,12 @@ export class AppReviewer {
    * install is removed, and an update that was neither installed nor declined goes on waiting.
    */
   async review(staged: AppReview): Promise<AppView | undefined> {
+    const app = await this.#review(staged);
+    if (app) await this.#options.onInstalled(app);
+    return app;
+  }
+
+  async #review(staged: AppReview): Promise<AppView | undefined> {
     const { notifier } = this.#options;
     let review = staged;
     let isRead = false;

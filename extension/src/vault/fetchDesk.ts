@@ -40,6 +40,8 @@ import { VaultError } from './core/vaultState.ts';
 import { strayHost } from './grants.ts';
 import type { ReleasedValues } from './releasedValues.ts';
 import { fetchWords, releaseWords } from './releaseWords.ts';
+import type { WishAnswers } from './wishAnswers.ts';
+import { wishScope } from './wishScope.ts';
 
 type Requests = typeof vaultPersonRequests;
 type Fetch = ParamsOf<Requests['vault/fetch']>;
@@ -51,6 +53,10 @@ export interface FetchDeskOptions {
   /** True where there is a vault that a person would have to open first. */
   readonly hasLocked: () => boolean;
   readonly released: ReleasedValues;
+  /** True while a page of this window waits for a call of this plugin. */
+  readonly isCalled: (principal: string) => boolean;
+  /** What a person answered to the wishes of plugins. */
+  readonly answers: Pick<WishAnswers, 'of'>;
   readonly now: () => number;
   readonly createId: () => string;
   /** Replaced in tests. */
@@ -80,17 +86,11 @@ export class FetchDesk {
     this.#streams = new AnswerStreams(options.createId);
   }
 
-  async granted({
-    principal,
-    scope,
-    host,
-    port,
-  }: ParamsOf<Requests['vault/granted']>): Promise<ResultOf<Requests['vault/granted']>> {
+  async granted(params: ParamsOf<Requests['vault/granted']>): Promise<ResultOf<Requests['vault/granted']>> {
+    const { principal, scope, host, port } = params;
     const target = parseTarget(hostText({ host, port }), 443);
     if (!target) return [];
-    const found = (await this.#inForce(principal, scope)).filter(({ grant }) =>
-      isAmong(targetsOf(grant.use), target),
-    );
+    const found = (await this.#inForce(params)).filter(({ grant }) => isAmong(targetsOf(grant.use), target));
     const key = JSON.stringify([principal, scope, host, port]);
     const isLocked = this.#options.hasLocked();
     if (found.length > 0) this.#known.add(key);
@@ -101,6 +101,8 @@ export class FetchDesk {
 
   async fetch(params: Fetch, signal: AbortSignal): Promise<Fetched> {
     return this.#streams.open(async () => {
+      if (!this.#options.isCalled(params.principal))
+        throw new UserError('permission-needed', fetchWords.notCalled());
       const address = parseWebAddress(params.request.url);
       const { target } = address;
       const rule = findRule(parseRules(params.hosts), target);
@@ -141,24 +143,28 @@ export class FetchDesk {
     return this.#streams.size;
   }
 
-  /** Grants of a plugin that release now, for uses that are put into requests. */
-  async #inForce(principal: string, scope: string): Promise<Found[]> {
+  /** Grants that release now to a plugin, or to a wish that it still has, for uses that are put into requests. */
+  async #inForce({ principal, scope, wishes }: Pick<Fetch, 'principal' | 'scope' | 'wishes'>) {
     if (!principal.startsWith('plugin:')) return [];
-    const now = this.#options.now();
-    return (await this.#options.openVaults()).flatMap((vault) =>
+    const { answers, now, openVaults } = this.#options;
+    const wished = wishes
+      .map((key) => wishScope(scope, key))
+      .filter((each) => answers.of({ principal, scope: each }) !== 'none');
+    const scopes = new Set([scope, ...wished]);
+    return (await openVaults()).flatMap((vault) =>
       vault.grants().flatMap((grant): Found[] => {
         const { item, field, use } = grant;
-        const isOwn = grant.principal === principal && grant.scope === scope;
-        if (!isOwn || !('hosts' in use) || refusalOf(grant, vault.get(item)?.version, now)) return [];
+        const isOwn = grant.principal === principal && scopes.has(grant.scope);
+        if (!isOwn || !('hosts' in use) || refusalOf(grant, vault.get(item)?.version, now())) return [];
         return [{ vault, grant: { ...grant, use }, label: `${item}.${field}` }];
       }),
     );
   }
 
   /** Each of the grants that were named, in force for exactly this host. */
-  async #granted({ principal, scope, grants }: Fetch, target: Target): Promise<Found[]> {
-    const inForce = await this.#inForce(principal, scope);
-    return [...new Set(grants)].map((id) => {
+  async #granted(params: Fetch, target: Target): Promise<Found[]> {
+    const inForce = await this.#inForce(params);
+    return [...new Set(params.grants)].map((id) => {
       const found = inForce.find(({ grant }) => grant.id === id && isAmong(targetsOf(grant.use), target));
       if (!found) throw needed(fetchWords.noGrant(hostText(target)), 'grant');
       const stray = strayHost(found.grant.use, found.vault.get(found.grant.item)?.hosts ?? []);

@@ -6,8 +6,15 @@ import { ReleaseDesk } from './releaseDesk.ts';
 import { SshDesk } from './sshDesk.ts';
 
 /** Answers what the engine asks of the vault, and tells it of changes. */
-export function registerRelease({ commands, engine, log, released, vault }: Services): Disposable {
-  const { vaults } = vault;
+export function registerRelease({
+  commands,
+  engine,
+  log,
+  pluginCalls,
+  released,
+  vault,
+}: Services): Disposable {
+  const { vaults, answers } = vault;
   const hasLocked = (): boolean => {
     vaults.personal.look();
     return vaults.personal.status.state === 'locked' || vaults.agents.status.state === 'locked';
@@ -22,6 +29,8 @@ export function registerRelease({ commands, engine, log, released, vault }: Serv
     openVaults: () => vaults.open(),
     hasLocked,
     released,
+    isCalled: (principal) => pluginCalls.isUnderWay(principal),
+    answers,
     now: () => Date.now(),
     createId: () => randomUUID(),
   });

@@ -38,6 +38,7 @@ export const releaseWords = {
 export const fetchWords = {
   noGrant: (host: string): string => t('no grant of the vault is in force for {0}', plain(host)),
   locked: (host: string): string => t('the vault with the value for {0} is locked', plain(host)),
+  notCalled: (): string => t('no page of this window waits for that plugin'),
   noRule: (host: string): string => t('no rule of the plugin names {0}', plain(host)),
   notSecure: (host: string): string => t('a vault value is sent to {0} over https only', plain(host)),
   unfit: (label: string): string =>

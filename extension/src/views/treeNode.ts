@@ -25,9 +25,10 @@ export interface TreeNode {
   /** A turn and changes of the timeline: see `changeTarget.ts`. */
   readonly group?: string;
   readonly changeIds?: readonly string[];
-  /** An app and one of its plugins: see `appTarget.ts`. */
+  /** An app, one of its plugins and a wish of that: see `appTarget.ts`. */
   readonly app?: string;
   readonly plugin?: string;
+  readonly wish?: string;
   /** A place's id: see `placeTarget.ts`. */
   readonly place?: string;
   /** A vault, an item, a field or a grant: see `vaultTarget.ts`. */

@@ -7,9 +7,15 @@ import {
   type AppManifest,
   type PluginManifest,
 } from '../../../protocol/src/manifests.ts';
-import { permissionsOfApp, permissionsOfPlugin } from '../../../protocol/src/permissions.ts';
+import {
+  covers,
+  permissionsOfApp,
+  permissionsOfPlugin,
+  type Permission,
+} from '../../../protocol/src/permissions.ts';
 import { showHidden } from '../../../protocol/src/text.ts';
 import { checkHost } from '../manifests/hosts.ts';
+import { problemTexts } from '../messages.ts';
 import { parseText } from '../manifests/parseText.ts';
 import { collectProblems, startOfFile } from '../manifests/problem.ts';
 import { issueTexts } from './issueText.ts';
@@ -43,6 +49,7 @@ export function readApp(tree: FrozenTree): AppContent {
     if (!tree.has(`plugins/${id}/${plugin.entry}`))
       throw bad(path, `names the module ${plugin.entry}, which is not there`);
     for (const host of plugin.permissions?.network ?? []) assertHost(path, host);
+    for (const wish of plugin.permissions?.vault ?? []) assertWish(path, wish, plugin);
     plugins.set(id, plugin);
   }
   const packages = readPackages(textOf(tree, 'package.json'), textOf(tree, 'package-lock.json'));
@@ -78,6 +85,18 @@ function assertHost(path: string, host: string): void {
   const [problem] = collectProblems((report) => checkHost(startOfFile, host, report));
   if (problem) throw bad(path, problem.message);
 }
+
+/** A value is wished for whole hosts alone, and for such that the plugin may reach: a person sees both together. */
+function assertWish(path: string, { use: { hosts } }: Wish, { permissions }: PluginManifest): void {
+  for (const host of hosts) {
+    assertHost(path, host);
+    const asked: Permission = { name: 'network', host };
+    const isListed = permissions?.network?.some((each) => covers({ name: 'network', host: each }, asked));
+    if (isListed !== true) throw bad(path, problemTexts['vault-host-closed'](host));
+  }
+}
+
+type Wish = NonNullable<NonNullable<PluginManifest['permissions']>['vault']>[number];
 
 function textOf(tree: FrozenTree, path: string): string | null {
   return tree.has(path) ? decode(tree.read(path, lockBytes), path) : null;

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { idPattern, modulePattern, pagePattern } from '../../../protocol/src/manifests.ts';
 import { appFolderOf, filesWith, pluginFolders, readAppOf } from './appFolder.ts';
 import { replaceFix } from './edits.ts';
+import { checkRequestUse } from './checkPermissions.ts';
 import { checkHost } from './hosts.ts';
 import { nearest } from './nearest.ts';
 import { at, itemsOf, spanOf, textOf } from './nodes.ts';
@@ -39,6 +40,8 @@ export function checkPlugin(text: string, root: Node, path: string, report: Repo
   }
   reportRepeated(text, hosts, report);
   reportRepeated(text, itemsOf(at(root, 'permissions', 'generate')), report);
+  for (const wish of itemsOf(at(root, 'permissions', 'vault')))
+    checkRequestUse(at(wish, 'use'), at(root, 'permissions', 'network'), report);
 }
 
 function checkId(node: Node | undefined, path: string, report: Report): void {

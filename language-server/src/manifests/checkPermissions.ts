@@ -41,12 +41,17 @@ function checkVault(wishes: readonly Node[], network: Node | undefined, report: 
     if (type === 'fd' && use && ++descriptors > mostDescriptors) {
       report(problem('too-many-entries', spanOf(use), [descriptors, mostDescriptors]));
     }
-    const header = at(use, 'name');
-    if (type === 'header' && header && isFramingHeader(textOf(header) ?? '')) {
-      report(problem('vault-header', spanOf(header), [textOf(header) ?? '']));
-    }
-    for (const item of itemsOf(at(use, 'hosts'))) checkVaultHost(item, network, report);
+    checkRequestUse(use, network, report);
   }
+}
+
+/** The rules of a value that is put into requests: the header can carry one, and each host is named whole and listed. */
+export function checkRequestUse(use: Node | undefined, network: Node | undefined, report: Report): void {
+  const header = at(use, 'name');
+  if (textOf(at(use, 'type')) === 'header' && header && isFramingHeader(textOf(header) ?? '')) {
+    report(problem('vault-header', spanOf(header), [textOf(header) ?? '']));
+  }
+  for (const item of itemsOf(at(use, 'hosts'))) checkVaultHost(item, network, report);
 }
 
 function isVariableUse(type: string | undefined): boolean {

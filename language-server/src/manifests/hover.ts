@@ -56,26 +56,26 @@ function wireWords(context: ManifestContext, node: Node, path: Path, isKey: bool
   return [hoverTexts.source(card, manifest.title, port, output.type, output.description)];
 }
 
-const permissionNames: ReadonlyMap<string, Permission['name']> = new Map([
-  ['network', 'network'],
-  ['sandbox', 'unsandboxed'],
-  ['hostFolders', 'hostFolder'],
-  ['environmentSources', 'environmentSource'],
-  ['executionService', 'execution'],
-  ['vault', 'vaultItem'],
-  ['generate', 'generate'],
-  ['storage', 'storage'],
-  ['storageMB', 'storage'],
-  ['models', 'models'],
-  ['results', 'results'],
+const permissionNames: ReadonlyMap<string, readonly Permission['name'][]> = new Map([
+  ['network', ['network']],
+  ['sandbox', ['unsandboxed']],
+  ['hostFolders', ['hostFolder']],
+  ['environmentSources', ['environmentSource']],
+  ['executionService', ['execution']],
+  ['vault', ['vaultItem', 'vaultWish']],
+  ['generate', ['generate']],
+  ['storage', ['storage']],
+  ['storageMB', ['storage']],
+  ['models', ['models']],
+  ['results', ['results']],
 ]);
 
 /** The sentences of the review, so that the person who writes a permission reads what others will be asked. */
 function permissionWords(context: ManifestContext, path: Path): string[] {
   if (path[0] !== 'permissions') return [];
-  const name = permissionNames.get(String(path[1]));
+  const names = permissionNames.get(String(path[1])) ?? [];
   return (askedPermissions(context) ?? [])
-    .filter((permission) => path.length === 1 || permission.name === name)
+    .filter((permission) => path.length === 1 || names.includes(permission.name))
     .map((permission) => {
       const isLocal =
         context.kind === 'plugin' && permission.name === 'network' && isLocalHost(permission.host);

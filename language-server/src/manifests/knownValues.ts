@@ -1,3 +1,4 @@
+import type { Node } from 'jsonc-parser';
 import { readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { AppManifestKind } from '../../../protocol/src/manifestLanguage.ts';
@@ -39,7 +40,7 @@ export function knownValues(context: ManifestContext, path: readonly (string | n
   return [];
 }
 
-/** The page or module, the name of the folder as the id, and plugins that are there and not listed. */
+/** The page or module, the folder's name as the id, plugins that are not listed yet, hosts that a wish can be for. */
 function appValues(
   { parsed, path: manifestPath }: ManifestContext,
   kind: AppManifestKind,
@@ -50,12 +51,25 @@ function appValues(
   if (first === 'entry')
     return filesWith(folder, kind === 'app' ? ['.html'] : ['.js', '.mjs']).map((name) => named(name));
   if (first === 'id' && idPattern.test(basename(folder))) return [named(basename(folder))];
+  if (kind === 'plugin' && first === 'permissions') return hostsOfWish(parsed.root, path);
   if (kind !== 'app' || first !== 'plugins') return [];
   const listed = itemsOf(at(parsed.root, 'plugins')).map(textOf);
   const written = typeof path[1] === 'number' ? listed[path[1]] : undefined;
   return pluginFolders(folder)
     .filter((id) => id === written || !listed.includes(id))
     .map((id) => named(id));
+}
+
+/** A value goes only to hosts that the plugin may reach and that are named whole. */
+function hostsOfWish(root: Node | undefined, path: readonly (string | number)[]): KnownValue[] {
+  const [, vault, , use, hosts] = path;
+  if (vault !== 'vault' || use !== 'use' || hosts !== 'hosts') return [];
+  const written = itemsOf(at(root, ...path.slice(0, 5))).map(textOf);
+  const own = typeof path[5] === 'number' ? written[path[5]] : undefined;
+  return itemsOf(at(root, 'permissions', 'network'))
+    .flatMap((item) => textOf(item) ?? [])
+    .filter((host) => !host.startsWith('*') && (host === own || !written.includes(host)))
+    .map((host) => named(host));
 }
 
 function named(value: string, detail?: string): KnownValue {

@@ -31,7 +31,9 @@ export function placeholder(key: string, schema: Schema | undefined): string {
       return String(Math.max(schema.minimum ?? 0, (schema.exclusiveMinimum ?? -1) + 1, 0));
     case 'boolean':
       return 'false';
-    default:
-      return schema?.anyOf ? placeholder(key, schema.anyOf[0]) : '""';
+    default: {
+      const [first] = schema?.anyOf ?? schema?.oneOf ?? [];
+      return first ? placeholder(key, first) : '""';
+    }
   }
 }

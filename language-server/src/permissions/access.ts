@@ -57,6 +57,7 @@ export function toAccess(
         vault.push(permission);
         break;
       case 'environmentSource':
+      case 'vaultWish':
       case 'generate':
       case 'storage':
       case 'models':

@@ -1,7 +1,7 @@
 import { BridgeError } from '../../../protocol/src/bridge.ts';
 import type { Principal } from '../../../protocol/src/gate.ts';
 import type { GenerateKind } from '../../../protocol/src/manifests.ts';
-import { widening, type Permission } from '../../../protocol/src/permissions.ts';
+import { permissionKey, widening, type Permission } from '../../../protocol/src/permissions.ts';
 
 /** What a plugin may do: the permissions that a person accepted and its manifest asks for. Nothing else opens a door. */
 export type PluginRights = readonly Permission[];
@@ -23,6 +23,11 @@ export function principalOf({ app, plugin }: Pick<PluginIdentity, 'app' | 'plugi
 /** Hosts that may be reached. */
 export function hostsOf(rights: PluginRights): string[] {
   return rights.flatMap((right) => (right.name === 'network' ? [right.host] : []));
+}
+
+/** The keys of the values that it wished for, as a person saw them: what they gave for one counts only while it is here. */
+export function wishesOf(rights: PluginRights): string[] {
+  return rights.filter(({ name }) => name === 'vaultWish').map(permissionKey);
 }
 
 /** Throws `not-allowed` unless models of this kind may be asked. */

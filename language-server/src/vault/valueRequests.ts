@@ -13,6 +13,8 @@ export interface ValueUser {
   readonly scope: string;
   /** The hosts that a person accepted. */
   readonly hosts: readonly string[];
+  /** The keys of the permissions `vaultWish` that a person accepted and its manifest has. */
+  readonly wishes: readonly string[];
 }
 
 /** By which grant a value goes into a request, and the name of the value: `item.field`. */
@@ -54,7 +56,7 @@ export interface ValueRequestsOptions {
 
 export function createValueRequests({ person, gate, createId }: ValueRequestsOptions): ValueRequests {
   const open = async (
-    { principal, scope, hosts }: ValueUser,
+    { principal, scope, hosts, wishes }: ValueUser,
     { method, address, headers, body }: WebRequest,
     grants: readonly ValueGrant[],
     limitBytes: number,
@@ -67,6 +69,7 @@ export function createValueRequests({ person, gate, createId }: ValueRequestsOpt
         scope,
         grants: grants.map(({ grant }) => grant),
         hosts: [...hosts],
+        wishes: [...wishes],
         request: {
           method,
           url: address.url,
@@ -81,9 +84,10 @@ export function createValueRequests({ person, gate, createId }: ValueRequestsOpt
   };
 
   return {
-    async granted({ principal, scope }, { host, port }, signal) {
+    async granted({ principal, scope, wishes }, { host, port }, signal) {
       try {
-        return await person.ask('vault/granted', { principal, scope, host, port }, signal);
+        const asked = { principal, scope, wishes: [...wishes], host, port };
+        return await person.ask('vault/granted', asked, signal);
       } catch (error) {
         // At a terminal there is no vault to ask, and so no grant.
         if (error instanceof UserError && error.code === 'closed' && !signal.aborted) return [];

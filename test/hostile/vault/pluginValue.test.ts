@@ -167,7 +167,7 @@ describe('a value that goes into the requests of a plugin', () => {
         await values.fetch(url, {}, who);
         withoutValue();
         // Nor where the engine names the grant itself.
-        const params = { principal, scope, ...who, grants: [id], hosts: ['api.example.org'] };
+        const params = { principal, scope, ...who, wishes: [], grants: [id], hosts: ['api.example.org'] };
         const request = { method: 'GET', url, headers: {}, body: null };
         await assert.rejects(
           values.desk.fetch({ ...params, request }, new AbortController().signal),
@@ -181,10 +181,12 @@ describe('a value that goes into the requests of a plugin', () => {
       });
 
     it('[VAULTUSE-19] principal’s grant is not used, a card’s or a connection’s', async () => {
+      values.calls.isUnderWay = () => true;
       for (const principal of ['card:load', 'connection:c', 'person', 'agent', 'app:notes']) {
         const { id } = await values.grant({ principal });
         const request = { method: 'GET', url, headers: {}, body: null };
-        const params = { principal, scope: 'app:i', grants: [id], hosts: ['api.example.org'], request };
+        const asked = { principal, scope: 'app:i', wishes: [], grants: [id], hosts: ['api.example.org'] };
+        const params = { ...asked, request };
         await assert.rejects(
           values.desk.fetch(params, new AbortController().signal),
           /no grant of the vault is in force/,
@@ -205,7 +207,7 @@ describe('a value that goes into the requests of a plugin', () => {
         await values.outcome(address, {}, { hosts: [host] });
         withoutValue();
         const request = { method: 'GET', url: address, headers: {}, body: null };
-        const params = { principal, scope, grants: [id], hosts: [host], request };
+        const params = { principal, scope, wishes: [], grants: [id], hosts: [host], request };
         await assert.rejects(values.desk.fetch(params, new AbortController().signal));
         withoutValue();
       });

@@ -7,7 +7,7 @@ import { reviewReport } from '../../../extension/src/apps/reviewText.ts';
 import type { Reports } from '../../../extension/src/documents/reports.ts';
 import type { Log } from '../../../extension/src/log.ts';
 import type { Notice } from '../../../extension/src/messages.ts';
-import type { AppReview } from '../../../protocol/src/apps.ts';
+import type { AppReview, AppView } from '../../../protocol/src/apps.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { FakeEngine } from '../../support/fakeEngine.ts';
 import {
@@ -262,8 +262,11 @@ describe('the answer to a review', () => {
     } as unknown as Reports;
     const notifier = { show: (notice: Notice) => void shown.push(notice), showError: () => undefined };
     const progress = new AppProgress(fake.engine);
-    const reviewer = new AppReviewer({ engine: fake.engine, reports, notifier, progress, log });
-    return { fake, reviewer, shown, opened, closed };
+    const installed: string[] = [];
+    const onInstalled = async ({ id }: AppView) => void installed.push(id);
+    const parts = { engine: fake.engine, reports, notifier, progress, log, onInstalled };
+    const reviewer = new AppReviewer(parts);
+    return { fake, reviewer, shown, opened, closed, installed };
   }
   const pick = async (count = 1) => {
     await until(() => stub.picks.length === count && stub.picks.at(-1)!.isShown);
@@ -271,7 +274,7 @@ describe('the answer to a review', () => {
   };
 
   it('[APPUI-05] installs exactly what was shown, bound to its digest', async () => {
-    const { fake, reviewer, shown, opened, closed } = make();
+    const { fake, reviewer, shown, opened, closed, installed } = make();
     const done = reviewer.review(makeReview());
     const list = await pick();
     assert.deepEqual(opened, [{ title: 'Review of notes 1.0.0 (dddddddd)', focus: false }]);
@@ -283,6 +286,7 @@ describe('the answer to a review', () => {
     assert.deepEqual(fake.asked('app/install'), []);
     list.choose('Install Notes 1.0.0');
     assert.equal((await done)?.id, 'notes');
+    assert.deepEqual(installed, ['notes']);
     const [asked] = fake.asked('app/install') as { stageId: string; digest: string }[];
     assert.deepEqual([asked?.stageId, asked?.digest], ['stage-1', 'd'.repeat(64)]);
     assert.deepEqual(closed, ['Review of notes 1.0.0 (dddddddd)']);

@@ -28,6 +28,7 @@ import { fetchWords, sshWords } from '../../../extension/src/vault/releaseWords.
 import { keyValueWords } from '../../../extension/src/vault/ui/keyValueWords.ts';
 import { pluginWords } from '../../../extension/src/vault/ui/pluginWords.ts';
 import { vaultNotices } from '../../../extension/src/vault/ui/vaultNotices.ts';
+import { wishWords } from '../../../extension/src/vault/ui/wishWords.ts';
 import {
   editWords,
   fieldKindWord,
@@ -145,10 +146,26 @@ const problems = ['id', 'title', 'kind', 'field', 'field-twice', 'fields', 'valu
 const limits = { count: 2, until: null };
 const use = { kind: 'env', name: 'DB_PASSWORD' } as const;
 
+const wish = {
+  app: 'notes',
+  appName: foreign,
+  plugin: 'search',
+  item: 'example-notes',
+  field: 'token',
+  use: { kind: 'basic', hosts: ['api.example.org'], user: 'me' },
+} as const;
+
 /** Arguments of those that take none of a person's or a program's texts: words of ours, numbers, days. */
 const own: Readonly<Record<string, readonly unknown[]>> = {
   'plugin.title': [foreign, foreign],
   'plugin.plugin': [foreign, foreign],
+  'wish.title': [wish],
+  'wish.value': [foreign, foreign],
+  'wish.now': [foreign, foreign],
+  'wish.called': [wish],
+  'wish.how': [wish],
+  'wish.noneGiven': [wish],
+  'wish.waits': [wish],
   'ssh.noGrant': [foreign, 'ssh:lab'],
   'ssh.refused': [foreign, 'locked'],
   'vault.items': [1],
@@ -241,6 +258,10 @@ describe('The texts of the vault and of presence', () => {
       ...render('plugin', { ...pluginWords, use: {}, useDetail: {} }),
       ...(['bearer', 'header', 'basic', 'query'] as const).map(
         (kind) => `plugin use ${kind}: ${pluginWords.use(kind)}: ${pluginWords.useDetail(kind)}`,
+      ),
+      ...render('wish', { ...wishWords, state: {} }),
+      ...(['waiting', 'given', 'ended', 'none'] as const).map(
+        (each) => `wish ${each}: ${wishWords.state(each)}`,
       ),
       ...render('fetch', { ...fetchWords, remedy: {} }),
       ...(['grant', 'host', 'unlock', 'value', 'vault'] as const).map(

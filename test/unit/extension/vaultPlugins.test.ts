@@ -8,7 +8,9 @@ import type { Vault } from '../../../extension/src/vault/core/vaultContract.ts';
 import { endOrphans } from '../../../extension/src/vault/ui/endOrphans.ts';
 import { letPluginUse, type NamedPlugin } from '../../../extension/src/vault/ui/letPluginUse.ts';
 import { orphanedGrants, pluginTargets } from '../../../extension/src/vault/ui/pluginTargets.ts';
+import { WishAnswers } from '../../../extension/src/vault/wishAnswers.ts';
 import { hostLine, makeApp, makePlugin } from '../../support/madeApps.ts';
+import { memoryState } from '../../support/memoryState.ts';
 import { sampleAgentsVault, sampleDraft } from '../../support/sampleVault.ts';
 import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
 import { until } from '../../support/until.ts';
@@ -57,7 +59,7 @@ describe('plugins that could use a value', () => {
   ];
   for (const [what, apps, ended] of cases)
     it(`[VAULTUSE-19] no longer have a grant ${what}`, () =>
-      assert.deepEqual(orphanedGrants(grants, apps), ended));
+      assert.deepEqual(orphanedGrants(grants, apps, []), ended));
 });
 
 describe('Let a Plugin Use a Value', () => {
@@ -172,6 +174,7 @@ describe('Let a Plugin Use a Value', () => {
     const fail = (error: unknown): never => assert.fail(String(error));
     const changed = new Emitter<undefined>(fail);
     const status = { state: 'open', vault };
+    const answers = new WishAnswers(memoryState(), fail);
     const watch = endOrphans({
       engine: {
         on: (_name: string, listener: () => void) => changed.on(listener),
@@ -179,7 +182,7 @@ describe('Let a Plugin Use a Value', () => {
         call: async () => apps,
       },
       log: { error: fail },
-      vault: { vaults: { agents: { status }, personal: { status: { state: 'locked' } } } },
+      vault: { vaults: { agents: { status }, personal: { status: { state: 'locked' } } }, answers },
     } as unknown as Services);
     const states = () => vault.grants().map(({ principal: who, state }) => [who, state]);
     apps = [makeApp({ deletedUntil: now })];

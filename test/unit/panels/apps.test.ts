@@ -5,6 +5,7 @@ import type { WebviewPanel } from 'vscode';
 import { AppPanel } from '../../../extension/src/appHost/appPanel.ts';
 import { AppSlots, appViewTypes } from '../../../extension/src/appHost/appSlots.ts';
 import { PersonActs, type PersonWindow } from '../../../extension/src/appHost/personActs.ts';
+import { PluginCalls } from '../../../extension/src/vault/pluginCalls.ts';
 import type { Engine } from '../../../extension/src/engine.ts';
 import { appPageHost, appPageView } from '../../../protocol/src/appHost.ts';
 import type { BridgeAnswer } from '../../../protocol/src/bridge.ts';
@@ -198,11 +199,13 @@ describe('the panel of an app', () => {
     };
     const logged: string[] = [];
     const log = (text: string) => void logged.push(text);
+    const pluginCalls = new PluginCalls();
     const panel = new AppPanel('notes', vscodePanel as unknown as WebviewPanel, {
       engine: engine as unknown as Engine,
       log: { info: log, warn: log, error: log, show: () => undefined },
       files: { source: async (name) => `source of ${name}`, frameScriptHash: async () => '' },
       window: { openLink: async () => true, save: async () => true },
+      pluginCalls,
       now: () => 0,
     });
     const chunks: string[] = [];
@@ -225,7 +228,18 @@ describe('the panel of an app', () => {
       },
     );
     const tell = (method: string, params: unknown) => heard.get(method)?.(params as never);
-    return { panel, shell, asked, tell, chunks, updates, logged, vscodePanel, isDisposed: () => isDisposed };
+    return {
+      panel,
+      shell,
+      asked,
+      tell,
+      chunks,
+      updates,
+      logged,
+      vscodePanel,
+      pluginCalls,
+      isDisposed: () => isDisposed,
+    };
   }
 
   function page(treeDigest = 'a'.repeat(64)) {
@@ -244,6 +258,25 @@ describe('the panel of an app', () => {
       method: 'bridge/call',
       params: { app: 'notes', method: 'files.get', params },
     });
+  });
+
+  it('[VAULTUSE-28] knows which plugin a page waits for, from its own webview, until the call has ended', async () => {
+    const { promise, resolve } = Promise.withResolvers<{ result: string }>();
+    const { shell, pluginCalls } = opened((method) => (method === 'app/page' ? page() : promise));
+    const isUnderWay = (): boolean[] =>
+      ['plugin:notes/search', 'plugin:notes/other', 'plugin:other/search'].map((each) =>
+        pluginCalls.isUnderWay(each),
+      );
+    const call = (method: string) =>
+      shell.call('appPage/call', { method, params: '{"plugin":"search","function":"find","input":1}' });
+    const other = call('files.get');
+    await until(() => !isUnderWay().includes(true));
+    const called = call('plugin.call');
+    await until(() => isUnderWay()[0] === true);
+    assert.deepEqual(isUnderWay(), [true, false, false]);
+    resolve({ result: '{"ok":true}' });
+    await Promise.all([other, called]);
+    assert.deepEqual(isUnderWay(), [false, false, false]);
   });
 
   it('[FRAME-06] keeps links and files from the engine', async () => {

@@ -116,7 +116,7 @@ describe('FetchDesk', () => {
     await values.fetch(url);
     assert.deepEqual(values.sent('authorization'), [`Bearer ${token}`, undefined]);
     const request = { method: 'GET', url, headers: {}, body: null };
-    const params = { principal: 'plugin:notes/search', scope: 'app:i', grants: [id], request };
+    const params = { principal: 'plugin:notes/search', scope: 'app:i', wishes: [], grants: [id], request };
     await assert.rejects(
       values.desk.fetch({ ...params, hosts: ['api.example.org'] }, new AbortController().signal),
       (error) => error instanceof UserError && error.code === 'permission-needed',
@@ -193,6 +193,7 @@ describe('FetchDesk', () => {
       {
         principal: 'plugin:notes/search',
         scope: 'app:i',
+        wishes: [],
         grants: [id],
         hosts: ['api.example.org'],
         request: { method: 'GET', url, headers: {}, body: null },
@@ -239,6 +240,7 @@ describe('FetchDesk', () => {
       {
         principal: 'plugin:notes/search',
         scope: 'app:i',
+        wishes: [],
         grants: [id],
         hosts: ['api.example.org'],
         request: { method: 'GET', url, headers: {}, body: null },

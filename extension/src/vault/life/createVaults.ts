@@ -4,6 +4,7 @@ import { countersFolder, FileCounters, keepTwice } from '../core/fileCounters.ts
 import type { VaultPlace } from '../core/openOptions.ts';
 import type { VaultKind } from '../core/vaultState.ts';
 import type { Settings } from '../../settings.ts';
+import { WishAnswers } from '../wishAnswers.ts';
 import { AgentsLife, type KeptMarker } from './agentsLife.ts';
 import { PersonalLife } from './personalLife.ts';
 import { Vaults } from './vaults.ts';
@@ -15,6 +16,8 @@ export interface VaultParts {
   readonly vaults: Vaults;
   readonly secrets: VaultSecrets;
   readonly places: Readonly<Record<VaultKind, VaultPlace>>;
+  /** What was answered to the wishes of plugins. */
+  readonly answers: WishAnswers;
 }
 
 /** The vaults under VS Code's global storage. Opens nothing and reads nothing. */
@@ -54,5 +57,10 @@ export function createVaults(
     },
     onError,
   });
-  return { vaults: new Vaults(agents, personal, onError), secrets, places };
+  return {
+    vaults: new Vaults(agents, personal, onError),
+    secrets,
+    places,
+    answers: new WishAnswers(context.globalState, onError),
+  };
 }

@@ -1,5 +1,6 @@
 import type { AppView } from '../../../../protocol/src/apps.ts';
 import { canonicalHost } from '../grants.ts';
+import type { WishOwner } from '../wishAnswers.ts';
 
 /** A plugin that can be let use a value, and for which hosts. */
 export interface PluginTarget {
@@ -47,20 +48,25 @@ export function granteeOf({ app, plugin, installation }: Omit<PluginTarget, 'hos
   return { principal: `plugin:${app}/${plugin}`, scope: `app:${installation}` };
 }
 
-/** The ids of grants whose plugin is no longer installed, or no longer the same installation. */
+/**
+ * The ids of grants whose plugin is no longer installed, or no longer the same installation, or that answer none of
+ * these wishes.
+ */
 export function orphanedGrants(
   grants: readonly { readonly id: string; readonly principal: string; readonly scope: string }[],
   apps: readonly AppView[],
+  wishes: readonly WishOwner[],
 ): string[] {
-  const there = new Set(
-    apps
+  const there = new Set([
+    ...wishes.map(({ principal, scope }) => JSON.stringify({ principal, scope })),
+    ...apps
       .filter(({ deletedUntil }) => deletedUntil === null)
       .flatMap(({ id, installation, plugins }) =>
         plugins
           .filter(({ state }) => state !== 'removed')
           .map(({ id: plugin }) => JSON.stringify(granteeOf({ app: id, plugin, installation }))),
       ),
-  );
+  ]);
   return grants
     .filter(({ principal }) => principal.startsWith('plugin:'))
     .filter(({ principal, scope }) => !there.has(JSON.stringify({ principal, scope })))

@@ -14,6 +14,7 @@ import { endOrphans } from './endOrphans.ts';
 import { listGrants, usesReport } from './grantList.ts';
 import { importItems } from './importItems.ts';
 import { letPluginUse } from './letPluginUse.ts';
+import { registerWishes } from './registerWishes.ts';
 import { runCommand } from './runCommand.ts';
 import { VaultBackups } from './vaultBackups.ts';
 import { VaultDoors } from './vaultDoors.ts';
@@ -73,6 +74,7 @@ export function registerVault(services: Services): Disposable {
     clipboard,
     requests,
     endOrphans(services),
+    registerWishes(services, doors),
     registerTree(services),
     registerStatus(services),
     commands.register(

@@ -8,8 +8,10 @@ import type { Presence } from '../../presence/presence.ts';
 import type { PresenceAct } from '../../presence/presenceAct.ts';
 import type { Grant, GrantLimits } from '../core/grants.ts';
 import type { Vault } from '../core/vaultContract.ts';
+import { isWishScope } from '../wishScope.ts';
 import { grantee, grantSentence, grantWords } from './grantWords.ts';
 import { vaultNotices } from './vaultNotices.ts';
+import { wishWords } from './wishWords.ts';
 
 export interface WaitingGrant {
   readonly vault: Vault;
@@ -121,7 +123,8 @@ export class RequestReviewer {
 
   /** What the grant is bound to; a connection belongs to no project, and goes without saying. */
   async #where(principal: string, scope: string): Promise<string[]> {
-    if (principal.startsWith('plugin:')) return [grantWords.forInstallation()];
+    if (principal.startsWith('plugin:'))
+      return [isWishScope(scope) ? wishWords.forWish() : grantWords.forInstallation()];
     if (principal.startsWith('connection:')) return [];
     if (scope === '') return [grantWords.noProject()];
     const project = await this.#options.projectOf(scope);

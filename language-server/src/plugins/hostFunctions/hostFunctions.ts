@@ -16,7 +16,14 @@ import type { FrequentActs } from '../../gate/frequentActs.ts';
 import type { ValueRequests } from '../../vault/valueRequests.ts';
 import type { AppStorage } from '../appStorage.ts';
 import type { Generate } from '../generate.ts';
-import { assertMayGenerate, hostsOf, principalOf, storageLimitOf, type PluginIdentity } from '../rights.ts';
+import {
+  assertMayGenerate,
+  hostsOf,
+  principalOf,
+  storageLimitOf,
+  wishesOf,
+  type PluginIdentity,
+} from '../rights.ts';
 import { storageAct } from '../storageAct.ts';
 import { toBytes, toContent } from './content.ts';
 import { pluginFetch } from './pluginFetch.ts';
@@ -78,7 +85,12 @@ export function createHostFunctions(options: HostFunctionOptions): HostFunctions
     fetch: (who, params, signal) =>
       pluginFetch(params, {
         ...options,
-        user: { principal: principalOf(who), scope: `app:${who.installation}`, hosts: hostsOf(who.rights) },
+        user: {
+          principal: principalOf(who),
+          scope: `app:${who.installation}`,
+          hosts: hostsOf(who.rights),
+          wishes: wishesOf(who.rights),
+        },
         signal,
         record: (record) => options.recordEgress(principalOf(who), who.app, record),
       }),

@@ -99,6 +99,14 @@ describe('manifests of apps', () => {
 
   const network = (...hosts: unknown[]) => ({ ...plugin, permissions: { network: hosts } });
   const input = (schema: object) => ({ ...plugin, functions: { find: { input: schema, output: {} } } });
+  const use = { type: 'header', hosts: ['api.example.org'], name: 'authorization', prefix: 'Bearer ' };
+  const wishing = (wish: object, ...hosts: readonly string[]) => ({
+    ...plugin,
+    permissions: {
+      network: ['api.example.org', ...hosts],
+      vault: [{ item: 'example-notes', field: 'token', use, ...wish }],
+    },
+  });
   const pluginTable: readonly (readonly [string, unknown, readonly string[]])[] = [
     ['a sound one', plugin, []],
     ['no functions', { ...plugin, functions: undefined }, ['missing-key']],
@@ -126,6 +134,44 @@ describe('manifests of apps', () => {
     ['a type of another kind', input({ type: 3 }), ['wrong-type']],
     ['null among the values', input({ enum: [null, 1, 'a', true] }), []],
     ['a schema that is too deep', input(deep(20)), ['does-not-fit']],
+    ['a wish', wishing({}), []],
+    [
+      'a wish under a name of many hosts',
+      wishing({ use: { ...use, hosts: ['a.example.net'] } }, '*.example.net'),
+      [],
+    ],
+    [
+      'a wish for a host that is not listed',
+      wishing({ use: { ...use, hosts: ['b.example.org'] } }),
+      ['vault-host-closed'],
+    ],
+    [
+      'a wish for another port',
+      wishing({ use: { ...use, hosts: ['api.example.org:1'] } }),
+      ['vault-host-closed'],
+    ],
+    [
+      'a wish for many hosts',
+      wishing({ use: { ...use, hosts: ['*.example.net'] } }, '*.example.net'),
+      ['vault-host'],
+    ],
+    [
+      'a wish for a host that is none',
+      wishing({ use: { ...use, hosts: ['API.example.org'] } }),
+      ['bad-host', 'vault-host-closed'],
+    ],
+    ['a wish for no host', wishing({ use: { ...use, hosts: [] } }), ['too-short']],
+    ['a wish to have the value itself', wishing({ use: { type: 'env', name: 'TOKEN' } }), ['not-one-of']],
+    [
+      'a wish in the short form of cards',
+      wishing({ use: undefined, env: 'TOKEN' }),
+      ['missing-key', 'unknown-key'],
+    ],
+    ['a wish without a use', wishing({ use: undefined }), ['missing-key']],
+    ['a wish for a header that frames', wishing({ use: { ...use, name: 'Host' } }), ['vault-header']],
+    ['a wish for an item that is no id', wishing({ item: 'Example Notes' }), ['bad-id']],
+    ['a wish with words of its own', wishing({ reason: 'please' }), ['unknown-key']],
+    ['a wish that is no object', { ...plugin, permissions: { vault: ['token'] } }, ['wrong-type']],
   ];
   for (const [what, value, expected] of pluginTable)
     it(`[MAN-18] says what is wrong with plugin.json: ${what}`, () => {
@@ -235,6 +281,36 @@ describe('manifests of apps', () => {
     const words = hovered(pluginPath(), local);
     assert.match(words, /localhost:8080 over the network \(on this machine or a local network/);
     assert.match(words, /api\\\.example\\\.org over the network$/m);
+  });
+
+  it('[MAN-16] helps to write a wish, and tells what people will be asked', () => {
+    const inside = (text: string) =>
+      `{ "permissions": { "network": ["api.example.org", "*.example.net"], "vault": [${text}] } }`;
+    assert.deepEqual(labels(pluginPath(), '{ "permissions": { | } }'), [
+      'network',
+      'storage',
+      'generate',
+      'vault',
+    ]);
+    assert.deepEqual(labels(pluginPath(), inside('{ | }')), ['item', 'field', 'use']);
+    assert.equal(taken(pluginPath(), inside('{ | }'), 'use'), inside('{ "use": {$0} }'));
+    assert.equal(taken(pluginPath(), inside('{ | }'), 'field'), inside('{ "field": "${1:token}" }'));
+    assert.deepEqual(labels(pluginPath(), inside('{ "use": { "type": "|" } }')), [
+      'header',
+      'basic',
+      'query',
+    ]);
+    const header = (text: string) => inside(`{ "use": { "type": "header", ${text} } }`);
+    assert.deepEqual(labels(pluginPath(), header('|')), ['hosts', 'name', 'prefix']);
+    assert.equal(taken(pluginPath(), header('|'), 'name'), header('"name": "${1:authorization}"'));
+    // Hosts that the plugin may reach and that are named whole, each once.
+    assert.deepEqual(labels(pluginPath(), header('"hosts": ["|"]')), ['api.example.org']);
+    assert.deepEqual(labels(pluginPath(), header('"hosts": ["api.example.org", "|"]')), []);
+    const text = JSON.stringify(wishing({}));
+    const words = hovered(pluginPath(), text.replace('"vault"', '"va|ult"'));
+    assert.match(words, /chooses one of their vault or none/);
+    assert.match(words, /^- Would like a value of your vault, token of example.*you choose which, or none$/m);
+    assert.match(hovered(pluginPath(), text.replace('"use"', '"u|se"')), /never has it[^]*Would like/);
   });
 
   it('[MAN-16] shows what is asked for above the permissions, and links to pages and plugins', () => {

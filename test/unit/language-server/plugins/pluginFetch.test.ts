@@ -29,7 +29,7 @@ describe('pluginFetch', () => {
     pluginFetch(
       { url, method: 'GET', headers: [], body: null, redirect: 'follow', ...changes },
       {
-        user: { principal: 'plugin:notes/search', scope: 'app:i', hosts },
+        user: { principal: 'plugin:notes/search', scope: 'app:i', hosts, wishes: [] },
         values: noValueRequests,
         signal: new AbortController().signal,
         record: (record) => records.push(record),
