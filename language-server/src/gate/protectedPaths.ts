@@ -1,3 +1,5 @@
+import { foldName } from '../foldName.ts';
+
 /**
  * Files that decide what runs on a person's machine or what an agent is told: changing one is asked for every time.
  * Matched on each component of the real path relative to the project, as the most forgiving file system would.
@@ -167,31 +169,21 @@ const pairs: readonly (readonly [string, string])[] = [
   ['.config', 'git'],
 ];
 
-const protectedNames: ReadonlySet<string> = new Set(names);
+const protectedNames: ReadonlySet<string> = new Set(names.map(foldName));
+const protectedEndings = endings.map(foldName);
+const protectedPairs = pairs.map(([outer, inner]) => [foldName(outer), foldName(inner)] as const);
 
 /** True for a path (relative to the project, with `/`) that is protected. Anything that can't be judged is. */
 export function isProtectedPath(relativePath: string): boolean {
   try {
-    const parts = folded(relativePath).split('/');
+    const parts = foldName(relativePath).split('/');
     return parts.some(
       (part, index) =>
         protectedNames.has(part) ||
-        endings.some((ending) => part.endsWith(ending)) ||
-        pairs.some(([outer, inner]) => part === outer && parts[index + 1] === inner),
+        protectedEndings.some((ending) => part.endsWith(ending)) ||
+        protectedPairs.some(([outer, inner]) => part === outer && parts[index + 1] === inner),
     );
   } catch {
     return true;
   }
-}
-
-/**
- * One form for all spellings that a file system may take for one name: APFS folds case by Unicode's tables (a long s is
- * an s, a ligature its letters), and HFS+ passes over characters that show nothing. Upper case first: it joins more.
- */
-function folded(path: string): string {
-  return path
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-    .toUpperCase()
-    .toLowerCase()
-    .normalize('NFC');
 }

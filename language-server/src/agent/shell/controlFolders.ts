@@ -1,8 +1,10 @@
+import { foldName } from '../../foldName.ts';
+
 /**
  * Names that no shell sees, anywhere in a project: what version control, editors and Sallyport keep there can hold
- * credentials, and decides what runs on this machine. Compared without regard to case.
+ * credentials, and decides what runs on this machine.
  */
-const hiddenNames: ReadonlySet<string> = new Set([
+const hiddenNames: readonly string[] = [
   '.git',
   '.hg',
   '.svn',
@@ -16,9 +18,10 @@ const hiddenNames: ReadonlySet<string> = new Set([
   '.netrc',
   '.npmrc',
   '.pypirc',
-]);
+];
+const hidden: ReadonlySet<string> = new Set(hiddenNames.map(foldName));
 
-/** True for a name of a file or folder that shells do not see. */
+/** True for a name of a file or folder that shells do not see, or that a file system may take for one. */
 export function isHiddenFromShells(name: string): boolean {
-  return hiddenNames.has(name.normalize('NFC').toLowerCase());
+  return hidden.has(foldName(name));
 }

@@ -1,4 +1,5 @@
 import { showName, treePathFault } from '../../../../remote-agent/src/files/treePath.ts';
+import { foldName } from '../../foldName.ts';
 
 /**
  * What is wrong with the path of one entry of an app, or nothing. Stricter than `treePathFault`: the path must mean the
@@ -15,7 +16,7 @@ export function entryPathFault(path: string): string | undefined {
     if (/[\p{C}\p{Zl}\p{Zp}<>:"|?*]/u.test(part)) return 'has a character that no file name should have';
     if (/[. ]$/.test(part)) return 'has a part that ends with a dot or a space';
     if (reserved.test(part)) return 'has a name that Windows reserves for a device';
-    if (part.toLowerCase() === '.git') return 'lies in a .git folder';
+    if (foldName(part) === '.GIT') return 'lies in a .git folder';
   }
   return undefined;
 }
@@ -39,7 +40,7 @@ export class EntryPaths {
     const above = kind === 'file' ? parts.length - 1 : parts.length;
     for (let count = 1; count <= above; count++) {
       const folder = parts.slice(0, count).join('/');
-      const key = fold(folder);
+      const key = foldName(folder);
       if (this.#files.has(key)) return 'lies below a file';
       const known = this.#folders.get(key);
       if (known !== undefined && known !== folder)
@@ -47,7 +48,7 @@ export class EntryPaths {
       this.#folders.set(key, folder);
     }
     if (kind === 'folder') return undefined;
-    const key = fold(path);
+    const key = foldName(path);
     const same = this.#files.get(key);
     if (same === path) return 'comes twice';
     if (same !== undefined) return `differs from ${showName(same)} in case or form only`;
@@ -55,9 +56,4 @@ export class EntryPaths {
     this.#files.set(key, path);
     return undefined;
   }
-}
-
-/** Equal for two names that HFS+, APFS or NTFS may take for one. */
-function fold(path: string): string {
-  return path.normalize('NFKC').toLowerCase().toUpperCase().normalize('NFKC');
 }
