@@ -14,11 +14,14 @@ import type { Log } from '../../../extension/src/log.ts';
 import type { Notice } from '../../../extension/src/messages.ts';
 import type { Services } from '../../../extension/src/services.ts';
 import { createSettings } from '../../../extension/src/settings.ts';
+import { WishAnswers } from '../../../extension/src/vault/wishAnswers.ts';
 import type { TreeNode } from '../../../extension/src/views/treeNode.ts';
 import type { AppView } from '../../../protocol/src/apps.ts';
+import { permissionKey } from '../../../protocol/src/permissions.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { FakeEngine } from '../../support/fakeEngine.ts';
 import { hostLine, makeApp, makePlugin, makeReview, makeUpdate } from '../../support/madeApps.ts';
+import { memoryState } from '../../support/memoryState.ts';
 import { until } from '../../support/until.ts';
 import { resetStub, stub } from '../../support/vscodeStub.ts';
 
@@ -201,6 +204,10 @@ describe('the commands about apps', () => {
       reports,
       settings: createSettings(() => undefined),
       appPanels: { open: async (app: string) => void tabs.push(app) },
+      vault: {
+        answers: new WishAnswers(memoryState(), (error) => errors.push(error)),
+        vaults: { onDidChange: () => ({ dispose: () => undefined }) },
+      },
     } as unknown as Services;
     const registered = registerApps(services);
     const run = (id: string, ...args: unknown[]) =>
@@ -230,6 +237,35 @@ describe('the commands about apps', () => {
     );
     assert.match(texts(shown)[0] ?? '', /is installed/);
     assert.deepEqual(errors, []);
+  });
+
+  it('[VAULTUSE-25] lead to the answer after an install with wishes, and only then', async () => {
+    const wish = {
+      name: 'vaultWish',
+      item: 'example-notes',
+      field: 'token',
+      use: 'header:authorization:Bearer @api.example.org',
+    } as const;
+    const line = { key: permissionKey(wish), permission: wish, sentence: '', isNew: false, isLocal: false };
+    const wishing = makeApp({ plugins: [makePlugin({ permissions: [hostLine('api.example.org'), line] })] });
+    for (const [installed, asked] of [
+      [wishing, [{ app: 'notes' }]],
+      [makeApp(), []],
+    ] as const) {
+      resetStub();
+      const { run, errors } = make([], { 'app/install': () => installed });
+      const answered = () =>
+        stub.executed.filter(({ id }) => id === 'sallyport.answerPluginWishes').flatMap(({ args }) => args);
+      const done = run('installApp');
+      (await pick()).choose('Git repository');
+      await until(() => stub.boxes.length === 1);
+      stub.boxes[0]!.enter('https://example.org/notes');
+      const list = await pick(2);
+      assert.deepEqual(answered(), []);
+      list.choose('Install');
+      await done;
+      assert.deepEqual([answered(), errors], [asked, []]);
+    }
   });
 
   it('[APPUI-08] install from a folder, an archive, a backup, and what is dropped', async () => {

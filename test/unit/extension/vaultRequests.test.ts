@@ -71,7 +71,7 @@ describe('A request for a vault value', () => {
   const answers: [string, string, object][] = [
     ['Allow once', 'accepted', { count: 1, until: null }],
     ['Allow for an hour', 'accepted', { count: null, until: now + 3_600_000 }],
-    ['Allow, until you revoke it', 'accepted', { count: null, until: null }],
+    ['Allow until you revoke it', 'accepted', { count: null, until: null }],
     ['Decline', 'declined', { count: null, until: null }],
     ['Decide later', 'pending', { count: null, until: null }],
   ];
