@@ -114,7 +114,6 @@ const parameter = z.discriminatedUnion('type', [
     ...described,
   }),
 ]);
-export type Parameter = z.infer<typeof parameter>;
 
 const bounded = (description: string, maximum: number) =>
   about(description, z.optional(z.int().check(z.positive(), z.maximum(maximum))));
@@ -199,7 +198,6 @@ const vaultUse = z.discriminatedUnion('type', [
     name: variable('The environment variable that holds the number of the descriptor, in upper case.'),
   }),
 ]);
-export type ManifestVaultUse = z.infer<typeof vaultUse>;
 
 const vaultWish = z
   .strictObject({
@@ -235,7 +233,6 @@ const cardPermissions = z.strictObject({
   ),
   vault: about('Vault values that the card uses, each after a person’s grant.', z.optional(list(vaultWish))),
 });
-export type CardPermissions = z.infer<typeof cardPermissions>;
 
 const ports = <T extends z.ZodMiniType>(port: T) => z.record(id, port);
 

@@ -74,7 +74,6 @@ export const plainRequest = z.strictObject({
   /** Base64; null for none. */
   body: z.nullable(z.string()),
 });
-export type PlainRequest = z.infer<typeof plainRequest>;
 
 /** Which plugin of which installation, and the keys of the wishes (`vaultWish`) that it has now. */
 const pluginAsked = {

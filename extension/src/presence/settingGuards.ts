@@ -22,10 +22,6 @@ export function effective<T extends GuardedValue>(
   return opensMore(held, written) ? held : written;
 }
 
-export function isGuarded(name: string): name is GuardedName {
-  return Object.hasOwn(settingGuards, name);
-}
-
 function isOpened(from: GuardedValue, to: GuardedValue): boolean {
   return from !== true && to === true;
 }

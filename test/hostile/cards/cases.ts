@@ -150,13 +150,10 @@ export const casesElsewhere: ReadonlyMap<string, string> = new Map([
   ['soleur-1557', 'test/floor/rule3IsolationOrRefusal.test.ts'],
 ]);
 
-/**
- * Reports that were looked at and are no matter between a card and the runner, with the reason. The reports about
- * engines inside one process (quickjs-emscripten 30, 60, 219, 255; bellard/quickjs 406, 492; quickjs-ng 1462; vm2 276,
- * 533, 547 and GHSA-cchq-frgv-rjh5; isolated-vm 516 and GHSA-864f-rcv7-6rh4; oneuptime 2324; Figma's realms) are
- * attacks on `js` cards: test/hostile/quickjs.
+/*
+ * Reports that were looked at and are no matter between a card and the runner. The reports about engines inside one
+ * process (quickjs-emscripten 30, 60, 219, 255; bellard/quickjs 406, 492; quickjs-ng 1462; vm2 276, 533, 547 and
+ * GHSA-cchq-frgv-rjh5; isolated-vm 516 and GHSA-864f-rcv7-6rh4; oneuptime 2324; Figma's realms) are attacks on `js`
+ * cards: test/hostile/quickjs. microsoft/vscode 335118 is about paths of webview resources, and no card serves any;
+ * CVE-2026-41612 is about a preview server, and there is none.
  */
-export const casesOfOthers: ReadonlyMap<string, string> = new Map([
-  ['https://github.com/microsoft/vscode/issues/335118', 'paths of webview resources: no card serves them'],
-  ['https://nvd.nist.gov/vuln/detail/CVE-2026-41612', 'a preview server: there is none'],
-]);

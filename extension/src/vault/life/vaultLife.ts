@@ -13,5 +13,3 @@ export type VaultStatus =
   /** The device key was stored by a window before this one and is gone: the storage keeps nothing over a restart. */
   | { readonly state: 'not-kept' }
   | Exclude<OpenResult, { state: 'open' | 'wrong-password' | 'wrong-secret-key' | 'wait' }>;
-
-export type VaultStateName = VaultStatus['state'];

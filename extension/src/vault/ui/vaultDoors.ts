@@ -5,9 +5,7 @@ import type { PresenceAct } from '../../presence/presenceAct.ts';
 import { passwordOf, shortestPassword } from '../core/passwordKey.ts';
 import { parseSecretKey } from '../core/secretKey.ts';
 import type { Vault } from '../core/vaultContract.ts';
-import { VaultError, type VaultKind } from '../core/vaultState.ts';
 import type { Vaults } from '../life/vaults.ts';
-import { SilentKeyring, type VaultSecrets } from '../life/vaultSecrets.ts';
 import { newSecret, secretBox } from './secretBox.ts';
 import { showKit } from './showKit.ts';
 import { vaultNotices } from './vaultNotices.ts';
@@ -195,11 +193,6 @@ export class VaultDoors {
         vaultNotices.notOpen(vaultName(kind), `${statusWord(status) ?? ''}. ${statusExplanation(status)}`),
       );
   }
-}
-
-/** The words for what failed about a vault; undefined for any other error. */
-export function isVaultProblem(error: unknown): error is VaultError | SilentKeyring {
-  return error instanceof VaultError || error instanceof SilentKeyring;
 }
 
 function secretKeyProblem(text: string): string | undefined {
