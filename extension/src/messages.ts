@@ -70,10 +70,6 @@ export const notices = {
       plain(project),
     ),
   }),
-  noRuns: (project: string): Notice => ({
-    severity: 'info',
-    text: t('Nothing of {0} has run yet. Use Run Project first.', plain(project)),
-  }),
   cardHasNotRun: (card: string): Notice => ({
     severity: 'info',
     text: t('{0} has not run yet, so there is nothing to explain.', short(card)),

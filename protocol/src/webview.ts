@@ -102,7 +102,6 @@ export const runWebview = {
     ),
     'run/cards': notification(z.strictObject({ run: runSummary, cards: z.array(cardRunView) })),
     'run/logGrew': notification(z.strictObject({ cardRunId: z.string(), totalLines: z.int() })),
-    'run/select': notification(card),
     'run/message': notification(z.strictObject({ text: z.string() })),
   },
 } as const;

@@ -102,8 +102,6 @@ export const workbenchView = {
     ),
     'workbench/waiting': notification(z.strictObject({ waiting: z.int() })),
     'workbench/connections': notification(z.strictObject({ connections: z.array(connection) })),
-    /** Puts text into the composer; never sends it. */
-    'workbench/compose': notification(z.strictObject({ text: z.string(), mentions: z.array(mention) })),
     'workbench/message': notification(z.strictObject({ text: z.string() })),
   },
 } as const;

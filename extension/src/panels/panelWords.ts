@@ -10,8 +10,6 @@ export const panelWords = {
   pageTitle: (card: string, port: string): string => t('{0}/{1}', short(card, 40), short(port, 40)),
   noRun: (project: string): string => t('Nothing of {0} has run yet.', plain(project)),
   noSuchRun: (): string => t('This run is no longer kept.'),
-  lostState: (): string =>
-    t('This view does not know its project any more. Open it again from the side bar.'),
   savePicture: (): string => t('Save the View'),
   formats: { png: 'PNG', svg: 'SVG' },
 };

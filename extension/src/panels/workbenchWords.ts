@@ -23,7 +23,6 @@ export const workbenchWords = {
   nothingShown: (): string => t('This row is not shown any more.'),
   rulesTitle: (): string => t('Rules files that are sent along with each request'),
   noRules: (): string => t('No rules file is sent along: this project has no AGENTS.md or the like.'),
-  ruleSize: (bytes: string): string => t('{0}', bytes),
   hiddenCharacters: (count: number): string =>
     count === 1 ? t('1 invisible character') : t('{0} invisible characters', count),
 };

@@ -21,7 +21,6 @@ const noticeSamples: { [K in keyof typeof notices]: Parameters<(typeof notices)[
   notTrusted: [[]],
   nothingRunning: [[]],
   noCards: [['weather']],
-  noRuns: [['weather']],
   cardHasNotRun: [['Monthly means']],
   noCode: [['List files']],
   unknownCard: [['monthly']],
@@ -127,7 +126,6 @@ const panelSamples: { [K in keyof Words]: Parameters<Words[K]>[] } = {
   pageTitle: [['report', 'page']],
   noRun: [['weather']],
   noSuchRun: [[]],
-  lostState: [[]],
   savePicture: [[]],
 };
 

@@ -217,7 +217,6 @@ describe('The run panel', () => {
         'run/state': ({ run, selected }) => shown.push(`${run.runId} ${selected ?? '-'}`),
         'run/cards': ({ cards: changed }) => shown.push(`changed ${changed.map(({ id }) => id).join()}`),
         'run/logGrew': ({ totalLines }) => shown.push(`log ${totalLines}`),
-        'run/select': () => undefined,
         'run/message': ({ text }) => shown.push(text),
       },
     });

@@ -24,7 +24,6 @@ const channel: RunChannel = new Channel(host.transport, runHost, {
     },
     'run/cards': (changed) => store.send({ type: 'cards', ...changed }),
     'run/logGrew': (grew) => store.send({ type: 'logGrew', ...grew }),
-    'run/select': ({ card }) => select(card),
     'run/message': ({ text }) => store.send({ type: 'message', text }),
   },
 });

@@ -22,7 +22,6 @@ export function connectWorkbench(transport: Transport, store: Store<WorkbenchSta
       },
       'workbench/waiting': ({ waiting }) => store.send({ type: 'waiting', waiting }),
       'workbench/connections': ({ connections }) => store.send({ type: 'connections', connections }),
-      'workbench/compose': (composed) => store.send({ type: 'compose', ...composed }),
       'workbench/message': ({ text }) => store.send({ type: 'message', text }),
     },
   });
