@@ -203,16 +203,17 @@ async function copyAssets(folder) {
 
 /**
  * Builds into `options.outdir`, in place of what was there; other options go to esbuild. What was there stays until
- * everything is built.
+ * everything is built. Resolves to the files that the bundles were made of.
  */
 export async function buildAll(options = {}) {
   const folder = options.outdir ?? outdir;
   const work = `${folder}.${pid}`;
   try {
-    await Promise.all(targets.map((target) => build({ ...target, ...options, outdir: work })));
+    const built = await Promise.all(targets.map((target) => build({ ...target, ...options, outdir: work })));
     await copyAssets(work);
     await rm(folder, { recursive: true, force: true });
     await rename(work, folder);
+    return built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   } finally {
     await rm(work, { recursive: true, force: true });
   }

@@ -4,6 +4,7 @@ import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { argv, exit, stdout } from 'node:process';
 import { buildAll } from './build.mjs';
+import { notices, packagesOf } from './notices.mjs';
 
 const root = join(import.meta.dirname, '..');
 
@@ -28,15 +29,16 @@ const notShipped = ['esbuild.wasm'];
 /** Manifest keys that only a developer needs. */
 const developerKeys = ['scripts', 'devDependencies', 'allowScripts', 'private'];
 
-/** Makes `folder` a complete extension: production build, media, language, texts and the manifest without our tools. */
+/** Makes `folder` a complete extension: production build, media, language, texts, licences and the manifest without our tools. */
 export async function stageExtension(folder) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  await buildAll({ outdir: join(folder, 'dist'), sourcemap: false });
+  const inputs = await buildAll({ outdir: join(folder, 'dist'), sourcemap: false });
   for (const name of notShipped) await rm(join(folder, 'dist', name));
   for (const path of shipped) await cp(join(root, path), join(folder, path), { recursive: true });
   const readme = await readFile(join(root, 'README.md'), 'utf8');
   await writeFile(join(folder, 'README.md'), withoutOwnPictures(readme));
+  await writeFile(join(folder, 'THIRD-PARTY-NOTICES.txt'), await notices(root, packagesOf(inputs)));
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   for (const key of developerKeys) delete manifest[key];
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { largestVsixBytes } from '../../scripts/package.mjs';
 import { assertGolden } from '../support/golden.ts';
-import { packedExtension } from '../support/stagedExtension.ts';
+import { packedExtension, stagedExtension } from '../support/stagedExtension.ts';
 import { useWindow } from '../support/useWindow.ts';
 
 describe('the VSIX', () => {
@@ -15,6 +15,13 @@ describe('the VSIX', () => {
     const names = files.map((file) => file.replace(/-[0-9A-Z]{8}(?=\.mjs$)/, '-HASH'));
     assertGolden(join(import.meta.dirname, 'goldens/vsixFiles.txt'), `${[...new Set(names)].join('\n')}\n`);
     assert.ok(sizeBytes <= largestVsixBytes, `${sizeBytes} bytes`);
+  });
+
+  it('[PACK-04] holds the licences of what its bundles are made of', async () => {
+    const text = readFileSync(join(await stagedExtension(), 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+    for (const name of ['react', 'zod', 'ssh2', 'vega', 'quickjs-emscripten-core', 'just-bash'])
+      assert.match(text, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, 'm'));
+    assert.ok(!/^(mocha|eslint|typescript) /m.test(text), 'only of those');
   });
 
   it('[PACK-02] runs a card from the side bar in a fresh VS Code', async () => {

@@ -87,4 +87,9 @@ export const extensionRequirements: readonly Requirement[] = [
   },
   { id: 'PACK-02', text: 'The package, installed in a fresh VS Code, runs a card.', source: 'README.md' },
   { id: 'PACK-03', text: 'The package, installed, cancels a sealed process.', source: 'README.md' },
+  {
+    id: 'PACK-04',
+    text: 'The package names each package that its bundles carry, with its licence.',
+    source: 'DEPENDENCIES.md',
+  },
 ];
