@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { RequestHandlers } from '../../protocol/src/contract.ts';
 import { UserError } from '../../protocol/src/errors.ts';
 import {
+  emptyResult,
   runnerProtocolVersion,
   type EgressRecord,
   type IsolationReport,
@@ -199,11 +200,11 @@ export class Runner {
     try {
       leave = await session.entrance.enter(signal);
     } catch {
-      return emptyResult({ kind: 'cancelled' }, now() - askedAt);
+      return { ...emptyResult({ kind: 'cancelled' }), waitMs: now() - askedAt };
     }
     try {
       const { places, report } = session.found;
-      if (!places) return emptyResult(missingIsolation(report), now() - askedAt);
+      if (!places) return { ...emptyResult(missingIsolation(report)), waitMs: now() - askedAt };
       const told = {
         starting: async () => events.starting?.(job.jobId),
         started: () => events.started(job.jobId),
@@ -263,19 +264,4 @@ function missingIsolation(report: IsolationReport): JobResult['outcome'] {
   const detail = failed.map((check) => `${check.title}: ${check.detail}`).join('. ');
   const remedy = remediesOf(report);
   return toRefusal(new UserError('isolation-missing', detail || 'Nothing here seals a card', { remedy }));
-}
-
-function emptyResult(outcome: JobResult['outcome'], waitMs: number): JobResult {
-  return {
-    outcome,
-    outputs: {},
-    outputProblems: [],
-    logBytes: 0,
-    logCutBytes: 0,
-    waitMs,
-    runMs: 0,
-    stageMs: 0,
-    collectMs: 0,
-    isolation: 'none',
-  };
 }

@@ -3,6 +3,7 @@ import { AgentEngine } from './agentEngine.ts';
 import { noteTools } from './noteTool.ts';
 import { appendFileSync } from 'node:fs';
 import { until } from './until.ts';
+import { killAtStep } from './killAtStep.ts';
 
 /**
  * An engine with an agent in a process of its own, to be killed: answers one message in the project of `argv[2]` (its
@@ -10,7 +11,6 @@ import { until } from './until.ts';
  * with `argv[3]`. What the tools did is appended to `done.txt`, past which no crash can go back.
  */
 const [, , folder = '', kind = '', countText = '1'] = process.argv;
-const { Database } = await import('../../language-server/src/store/database.ts');
 
 const done = join(folder, 'done.txt');
 const log = {
@@ -29,20 +29,7 @@ const { id } = await agent.create('anthropic');
 await agent.call('grant/give', { root: agent.root, kind: 'write', conversation: id, folder: '' });
 process.stdout.write(`${id}\n`);
 
-let left = Number(countText);
-for (const method of ['run', 'exec', 'get'] as const) {
-  const original = Object.getOwnPropertyDescriptor(Database.prototype, method)?.value as (
-    this: unknown,
-    ...all: unknown[]
-  ) => unknown;
-  Object.defineProperty(Database.prototype, method, {
-    value(this: unknown, sql: string, ...values: unknown[]): unknown {
-      if (kind !== '' && sql.trimStart().startsWith(kind) && --left === 0)
-        process.kill(process.pid, 'SIGKILL');
-      return original.call(this, sql, ...values);
-    },
-  });
-}
+killAtStep(['run', 'exec', 'get'], kind, Number(countText));
 await agent.send(id, 'Go');
 await until(async () => ['idle', 'failed'].includes((await agent.summary(id)).state), 30_000);
 process.stdout.write('whole\n');

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { createLocalRunner } from '../../language-server/src/runners/local.ts';
 import { TestEngine } from './testEngine.ts';
 import { spawnScriptedRunner } from './scriptedRunner.ts';
+import { killAtStep } from './killAtStep.ts';
 
 /**
  * An engine in a process of its own, to be killed: runs the project of `argv[2]` (its folder holds `home` and
  * `project`) and kills itself with SIGKILL at the `argv[4]`-th database step of the kind `argv[3]`.
  */
 const [, , folder = '', kind = '', countText = '1'] = process.argv;
-let left = Number(countText);
 
 const engine = new TestEngine(join(folder, 'home'), join(folder, 'project'), {
   parallel: 2,
@@ -25,20 +25,7 @@ const engine = new TestEngine(join(folder, 'home'), join(folder, 'project'), {
     : {}),
 });
 
-const { Database } = await import('../../language-server/src/store/database.ts');
-for (const method of ['run', 'exec'] as const) {
-  const original = Object.getOwnPropertyDescriptor(Database.prototype, method)?.value as (
-    this: unknown,
-    ...all: unknown[]
-  ) => unknown;
-  Object.defineProperty(Database.prototype, method, {
-    value(this: unknown, sql: string, ...values: unknown[]): unknown {
-      if (kind !== '' && sql.trimStart().startsWith(kind) && --left === 0)
-        process.kill(process.pid, 'SIGKILL');
-      return original.call(this, sql, ...values);
-    },
-  });
-}
+killAtStep(['run', 'exec'], kind, Number(countText));
 const view = await engine.run();
 process.stdout.write(JSON.stringify(view.cards.map(({ id, status }) => [id, status.state])));
 await engine.dispose();

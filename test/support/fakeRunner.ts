@@ -1,5 +1,5 @@
 import type { ArtifactRef } from '../../protocol/src/artifacts.ts';
-import type { IsolationReport, JobResult } from '../../protocol/src/runner.ts';
+import { emptyResult, type IsolationReport, type JobResult } from '../../protocol/src/runner.ts';
 import type { CardJob, JobEvents } from '../../language-server/src/runners/cardRunner.ts';
 import type { LocalRunner, RunnerInfo } from '../../language-server/src/runners/local.ts';
 import type { BlobStore } from '../../remote-agent/src/files/blobStore.ts';
@@ -87,20 +87,9 @@ export class FakeRunner implements LocalRunner {
   }
 }
 
-/** A job's result without outputs. */
+/** A job's result without outputs, after a millisecond. */
 export function endedWith(outcome: JobResult['outcome']): JobResult {
-  return {
-    outcome,
-    outputs: {},
-    outputProblems: [],
-    logBytes: 0,
-    logCutBytes: 0,
-    waitMs: 0,
-    runMs: 1,
-    stageMs: 0,
-    collectMs: 0,
-    isolation: 'bubblewrap',
-  };
+  return { ...emptyResult(outcome, 'bubblewrap'), runMs: 1 };
 }
 
 /** A behaviour that waits until it is told to go on, or is cancelled. */

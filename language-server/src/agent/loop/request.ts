@@ -8,6 +8,7 @@ import type { StoredConversation } from '../conversations/conversationRecords.ts
 import { openModel } from '../providers/models.ts';
 import type { ConnectedModel } from '../providers/models.ts';
 import type { BrokerWatch } from '../providers/brokerFetch.ts';
+import { connectionEgress, connectionTarget } from '../providers/connectionFacts.ts';
 import { isPassing, ProviderFailure, toFailure } from '../providers/failures.ts';
 import type { ModelTool, Prompt } from '../providers/model.ts';
 import type { PersonSide } from '../providers/personSide.ts';
@@ -146,28 +147,10 @@ async function ask(
     stopSilence();
     if (record.id !== 0) {
       sent.end(record.id, record.status, record.received);
-      if (URL.canParse(connection.origin)) logEgress(conversation.scope, egressLine(connection, record));
+      const line = connectionEgress(connection, record);
+      if (line) logEgress(conversation.scope, line);
     }
   }
-}
-
-/** The extension made this connection; VS Code's own models have no origin, and VS Code makes theirs. */
-function egressLine(
-  { id, name, origin }: Connection,
-  record: { at: number; status: number | null; sent: number; received: number },
-): EgressRecord {
-  const { hostname, port, protocol } = new URL(origin);
-  return {
-    jobId: `connection-${id}`,
-    at: record.at,
-    method: 'POST',
-    host: hostname,
-    port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port),
-    verdict: record.status === null ? 'failed' : 'allowed',
-    reason: `the connection “${name}”, which a person made`,
-    sentBytes: record.sent,
-    receivedBytes: record.received,
-  };
 }
 
 function providerAct({ createId }: RequestParts, { conversation, connection, model }: ModelRequest): Act {
@@ -183,15 +166,7 @@ function providerAct({ createId }: RequestParts, { conversation, connection, mod
     effect: 'provider',
     args: { connection: connection.id, model },
     permissions: [],
-    measure: async () => [
-      {
-        kind: 'connection',
-        name: connection.id,
-        measure: connection.origin,
-        isProtected: false,
-        isOutside: false,
-      },
-    ],
+    measure: async () => [connectionTarget(connection)],
     describe: () => ({ title: `Send this conversation to ${connection.name}`, lines: [], fullText: null }),
   };
 }

@@ -1,10 +1,10 @@
-import type { Connection } from '../../../../protocol/src/agent.ts';
 import { BridgeError } from '../../../../protocol/src/bridge.ts';
 import type { Json } from '../../../../protocol/src/canonicalJson.ts';
 import type { Principal } from '../../../../protocol/src/gate.ts';
 import type { GenerateKind } from '../../../../protocol/src/manifests.ts';
 import type { EgressRecord } from '../../../../protocol/src/runner.ts';
 import type { BrokerWatch } from '../../agent/providers/brokerFetch.ts';
+import { connectionEgress, connectionTarget } from '../../agent/providers/connectionFacts.ts';
 import { ProviderFailure, toFailure } from '../../agent/providers/failures.ts';
 import type { PersonSide } from '../../agent/providers/personSide.ts';
 import type { Act } from '../../gate/act.ts';
@@ -97,28 +97,9 @@ async function send<K extends GenerateKind>(
   try {
     return await (asks[kind] as unknown as Ask<K>)(params, { chosen, person, watch, signal, onText });
   } finally {
-    const { connection } = chosen;
-    if (URL.canParse(connection.origin)) recordEgress(by, egressLine(connection, record));
+    const line = connectionEgress(chosen.connection, record);
+    if (line) recordEgress(by, line);
   }
-}
-
-/** VS Code's own models have no origin, and VS Code makes their requests. */
-function egressLine(
-  { id, name, origin }: Connection,
-  record: { at: number; status: number | null; sent: number; received: number },
-): EgressRecord {
-  const { hostname, port, protocol } = new URL(origin);
-  return {
-    jobId: `connection-${id}`,
-    at: record.at,
-    method: 'POST',
-    host: hostname,
-    port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port),
-    verdict: record.status === null ? 'failed' : 'allowed',
-    reason: `the connection “${name}”, which a person made`,
-    sentBytes: record.sent,
-    receivedBytes: record.received,
-  };
 }
 
 /** Apps belong to no project; their acts stand under a scope of their own. */
@@ -139,15 +120,7 @@ function providerAct(
     effect: 'provider',
     args: { connection: connection.id, model: modelId, kind },
     permissions: [],
-    measure: async () => [
-      {
-        kind: 'connection',
-        name: connection.id,
-        measure: connection.origin,
-        isProtected: false,
-        isOutside: false,
-      },
-    ],
+    measure: async () => [connectionTarget(connection)],
     describe: () => ({ title: `Ask ${connection.name} for ${kind}`, lines: [], fullText: null }),
   };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createRecordWrites } from '../../../../language-server/src/history/recordJob.ts';
 import { closedAccess } from '../../../../language-server/src/permissions/access.ts';
 import type { CardJob } from '../../../../language-server/src/runners/cardRunner.ts';
-import type { JobResult } from '../../../../protocol/src/runner.ts';
+import { endedWith } from '../../../support/fakeRunner.ts';
 import { HistoryHarness } from '../../../support/historyHarness.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 
@@ -19,18 +19,7 @@ describe('recordJob', () => {
   });
   afterEach(() => history.close());
 
-  const done: JobResult = {
-    outcome: { kind: 'exited', exitCode: 0 },
-    outputs: {},
-    outputProblems: [],
-    logBytes: 0,
-    logCutBytes: 0,
-    waitMs: 0,
-    runMs: 1,
-    stageMs: 0,
-    collectMs: 0,
-    isolation: 'bubblewrap',
-  };
+  const done = endedWith({ kind: 'exited', exitCode: 0 });
   const job = (hostFolders: CardJob['access']['hostFolders']): CardJob => ({
     jobId: 'job-1',
     cardId: 'card',
