@@ -3,6 +3,7 @@ import { closeSync } from 'node:fs';
 import type { ArtifactRef } from '../../protocol/src/artifacts.ts';
 import { limits } from '../../protocol/src/limits.ts';
 import type { PortType } from '../../protocol/src/manifests.ts';
+import { parseJson } from '../../protocol/src/parseJson.ts';
 import type { JobSpec, OutputProblem } from '../../protocol/src/runner.ts';
 import type { Scrubber } from '../../protocol/src/scrub/scrubber.ts';
 import type { BlobStore } from './files/blobStore.ts';
@@ -122,7 +123,7 @@ function contentFault(
   const bytes = store.readBytes(artifact.digest, { verify: false });
   if (!isUtf8(bytes)) return { kind: 'invalid', detail: `not UTF-8 text, as ${type} must be` };
   if (form === 'text') return undefined;
-  const value = parseJson(bytes);
+  const value = parseJson(bytes.toString('utf8'));
   if (value === undefined) return { kind: 'invalid', detail: `not valid JSON, as ${type} must be` };
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   if (form === 'object' && !isObject)
@@ -138,14 +139,6 @@ const contentForms: Readonly<Partial<Record<PortType, 'text' | 'json' | 'object'
   'vega-lite': 'object',
   plotly: 'object',
 };
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
 
 function findUnexpected(folder: OpenedFolder, ports: ReadonlySet<string>): OutputProblem[] {
   const problems: OutputProblem[] = [];

@@ -1,3 +1,5 @@
+import { parseJson } from '../../protocol/src/parseJson.ts';
+
 /** A line longer than this is no progress line, and is skipped whole. */
 const lineLimit = 1024;
 const textLimit = 200;
@@ -31,12 +33,7 @@ export function createProgressReader(
 }
 
 function parseProgress(line: string): { fraction: number; text: string } | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(line);
   if (typeof value !== 'object' || value === null || !('fraction' in value)) return undefined;
   const { fraction } = value;
   const text = 'text' in value ? value.text : '';

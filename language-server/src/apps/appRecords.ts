@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { appSource, type AppSource } from '../../../protocol/src/apps.ts';
 import { artifactRef, type ArtifactRef } from '../../../protocol/src/artifacts.ts';
 import { appLimits } from '../../../protocol/src/limits.ts';
+import { parseAs } from '../../../protocol/src/parseJson.ts';
 import { number, numberOrNull, text, textOrNull, type Database, type Row } from '../store/database.ts';
 import type { PluginState, PluginStatus } from '../plugins/pluginRecords.ts';
 import { permissionSet, type PermissionSet } from './permissionSet.ts';
@@ -301,9 +302,5 @@ function stateOf(value: string): PluginState {
 }
 
 function parse<S extends z.ZodMiniType>(schema: S, row: Row, column: string): z.infer<S> | null {
-  try {
-    return z.safeParse(schema, JSON.parse(text(row, column))).data ?? null;
-  } catch {
-    return null;
-  }
+  return parseAs(schema, text(row, column)) ?? null;
 }

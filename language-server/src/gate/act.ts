@@ -32,20 +32,23 @@ export interface Act {
   readonly describe: (targets: readonly Target[]) => ActDescription;
 }
 
-export type RefusalCode =
+export const refusalCodes = [
   /** The decision table says no. */
-  | 'denied'
+  'denied',
   /** A person said no. */
-  | 'declined'
+  'declined',
   /** Nobody answered in time. */
-  | 'expired'
+  'expired',
   /** What was shown is not what is there now. */
-  | 'changed'
+  'changed',
   /** The operation id was used for something else. */
-  | 'conflict'
-  | 'cancelled'
+  'conflict',
+  'cancelled',
   /** The act could not be examined. */
-  | 'check-failed';
+  'check-failed',
+] as const;
+/** Why an act was not done. */
+export type RefusalCode = (typeof refusalCodes)[number];
 
 /** How an act ended. `unknown`: it was begun and its end was not seen, or its result not kept; it is not tried again. */
 export type GateResult<R extends Json> =

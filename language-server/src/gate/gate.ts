@@ -1,7 +1,9 @@
+import * as z from 'zod/mini';
 import type { Json } from '../../../protocol/src/canonicalJson.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import type { Approval, Decision, Grant, GrantKind, Receipt, Target } from '../../../protocol/src/gate.ts';
-import type { Act, GateResult, RefusalCode } from './act.ts';
+import { parseAs } from '../../../protocol/src/parseJson.ts';
+import { refusalCodes, type Act, type GateResult, type RefusalCode } from './act.ts';
 import { decide, grantFor } from './decide.ts';
 import type { Ledger } from './ledger.ts';
 import { argumentDigest, createReview, measureDigest } from './review.ts';
@@ -33,6 +35,10 @@ export interface GateOptions {
 }
 
 type Answer = 'allowed' | 'declined' | 'expired' | 'cancelled';
+
+/** What a receipt keeps of an act that was not done. */
+const keptFailure = z.object({ message: z.string() });
+const keptRefusal = z.object({ code: z.enum(refusalCodes), reason: z.string() });
 
 /**
  * The one function in front of every effect of every principal. It decides, asks a person where the table says so,
@@ -314,13 +320,12 @@ export class Gate {
         };
       return { kind: 'done', value: JSON.parse(receipt.result) as R, waitMs, runMs };
     }
-    if (receipt.state === 'failed') {
-      const { message } = JSON.parse(receipt.result ?? '{}') as { message?: string };
-      return { kind: 'failed', message: message ?? 'It failed', waitMs, runMs };
-    }
+    const kept = receipt.result ?? '';
+    if (receipt.state === 'failed')
+      return { kind: 'failed', message: parseAs(keptFailure, kept)?.message ?? 'It failed', waitMs, runMs };
     if (receipt.state === 'refused') {
-      const { code, reason } = JSON.parse(receipt.result ?? '{}') as { code?: RefusalCode; reason?: string };
-      return refused(code ?? 'denied', reason ?? 'It was refused', waitMs);
+      const { code, reason } = parseAs(keptRefusal, kept) ?? { code: 'denied', reason: 'It was refused' };
+      return refused(code, reason, waitMs);
     }
     return {
       kind: 'unknown',

@@ -7,6 +7,7 @@ import {
   type GrantKind,
   type Receipt,
 } from '../../../protocol/src/gate.ts';
+import { parseAs } from '../../../protocol/src/parseJson.ts';
 import { number, numberOrNull, text, textOrNull, type Database, type Row } from '../store/database.ts';
 
 export type ApprovalState = 'waiting' | 'allowed' | 'declined' | 'expired' | 'withdrawn' | 'consumed';
@@ -138,8 +139,8 @@ export class Ledger {
         this.#engine,
       )
       .flatMap((row) => {
-        const parsed = z.safeParse(approval, JSON.parse(text(row, 'review_json')));
-        return parsed.success ? [parsed.data] : [];
+        const shown = parseAs(approval, text(row, 'review_json'));
+        return shown ? [shown] : [];
       });
   }
 

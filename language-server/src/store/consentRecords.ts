@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import { parseAs } from '../../../protocol/src/parseJson.ts';
 import { permission, permissionKey, type Permission } from '../../../protocol/src/permissions.ts';
 import { text, type Database, type Row } from './database.ts';
 
@@ -51,14 +51,6 @@ export class ConsentRecords {
 }
 
 function read(row: Row): Permission[] {
-  const parsed = parse(text(row, 'permission_json'));
+  const parsed = parseAs(permission, text(row, 'permission_json'));
   return parsed && permissionKey(parsed) === text(row, 'key') ? [parsed] : [];
-}
-
-function parse(json: string): Permission | undefined {
-  try {
-    return z.safeParse(permission, JSON.parse(json)).data;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,7 @@
+import * as z from 'zod/mini';
 import {
   cardState,
+  keyPartChange,
   reason,
   runState,
   type CardStatus,
@@ -8,6 +10,7 @@ import {
   type RunSummary,
 } from '../../../protocol/src/engine.ts';
 import { runtime, type Runtime } from '../../../protocol/src/manifests.ts';
+import { parseAs } from '../../../protocol/src/parseJson.ts';
 import { number, numberOrNull, text, textOrNull, type Database, type Row } from './database.ts';
 
 /** Names a card run inside the database. */
@@ -131,18 +134,26 @@ export class RunRecords {
     return row && text(row, 'engine');
   }
 
+  /** A run goes on under this engine: what an earlier one has left of it is looked after again. */
+  takeOver(seq: number, engine: string): void {
+    this.#database.run(
+      "update runs set engine = ?, state = 'running', finished_at = null, counts_json = null where seq = ?",
+      engine,
+      seq,
+    );
+  }
+
+  /** A run that was taken over is over again, unless a card of it goes on. */
+  endTakenOver(seq: number, at: number): void {
+    const goesOn = this.cards(seq).some(({ status: { state } }) => state === 'queued' || state === 'running');
+    if (!goesOn) this.finish(seq, this.#endOf(seq), at);
+  }
+
   /** After a card of a finished run got another end: its counts, and its own end where that was not known. */
   recount(seq: number, at: number): void {
     const summary = this.summary(seq);
     if (!summary || summary.state === 'running') return;
-    const states = this.cards(seq).map(({ status }) => status);
-    const isOpen = states.some(
-      ({ state, reason: why }) =>
-        state === 'unknown' || state === 'running' || (state === 'skipped' && why?.kind === 'interrupted'),
-    );
-    const has = (state: string) => states.some((each) => each.state === state);
-    const state = isOpen ? 'unknown' : has('cancelled') ? 'cancelled' : has('failed') ? 'failed' : 'done';
-    this.finish(seq, state, summary.finishedAt ?? at);
+    this.finish(seq, this.#endOf(seq), summary.finishedAt ?? at);
   }
 
   /** Forgets a run with its cards, logs and requests. */
@@ -245,13 +256,25 @@ export class RunRecords {
       .map((row) => ({ seq: number(row, 'seq'), engine: text(row, 'engine') }));
   }
 
+  /** What the ends of its cards make of a run. */
+  #endOf(seq: number): RunState {
+    const states = this.cards(seq).map(({ status }) => status);
+    const isOpen = states.some(
+      ({ state, reason: why }) =>
+        state === 'unknown' || state === 'running' || (state === 'skipped' && why?.kind === 'interrupted'),
+    );
+    const has = (state: string) => states.some((each) => each.state === state);
+    if (isOpen) return 'unknown';
+    return has('cancelled') ? 'cancelled' : has('failed') ? 'failed' : 'done';
+  }
+
   #toSummary(row: Row): RunSummary {
     const seq = number(row, 'seq');
     const stored = textOrNull(row, 'counts_json');
     const { counts, cachedCards } =
       stored === null
         ? this.#count(seq)
-        : { counts: JSON.parse(stored) as Record<string, number>, cachedCards: number(row, 'cached_cards') };
+        : { counts: parseAs(cardCounts, stored) ?? {}, cachedCards: number(row, 'cached_cards') };
     return {
       runId: text(row, 'id'),
       root: text(row, 'root'),
@@ -280,6 +303,9 @@ export class RunRecords {
   }
 }
 
+const cardCounts = z.record(z.string(), z.int());
+const changes = z.array(keyPartChange);
+
 function toCard(runId: string, row: Row): CardRunRecord {
   const reasonJson = textOrNull(row, 'reason_json');
   const whyJson = textOrNull(row, 'why_json');
@@ -307,7 +333,7 @@ function toCard(runId: string, row: Row): CardRunRecord {
     },
     key: textOrNull(row, 'key'),
     result: numberOrNull(row, 'result'),
-    why: whyJson === null ? [] : (JSON.parse(whyJson) as KeyPartChange[]),
+    why: whyJson === null ? [] : (parseAs(changes, whyJson) ?? []),
     logLines: number(row, 'log_lines'),
     logCutBytes: number(row, 'log_cut_bytes'),
   };

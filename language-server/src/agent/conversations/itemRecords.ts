@@ -1,5 +1,5 @@
-import * as z from 'zod/mini';
 import { item, type Item } from '../../../../protocol/src/agent.ts';
+import { parseAs } from '../../../../protocol/src/parseJson.ts';
 import { number, text, type Database, type Row } from '../../store/database.ts';
 import { wire, type Wire } from './wire.ts';
 
@@ -83,8 +83,8 @@ export class ItemRecords {
       const json = text(row, 'row_json');
       left -= json.length;
       if (left < 0 && window.length > 0) break;
-      const parsed = z.safeParse(item, parse(json));
-      if (parsed.success) window.push(parsed.data);
+      const shown = parseAs(item, json);
+      if (shown) window.push(shown);
     }
     return window.reverse();
   }
@@ -205,16 +205,8 @@ function searchText(row: Item): string {
 }
 
 function toStored(row: Row): StoredItem | undefined {
-  const shown = z.safeParse(item, parse(text(row, 'row_json')));
-  const told = z.safeParse(wire, parse(text(row, 'wire_json')));
-  if (!shown.success || !told.success || shown.data.kind !== told.data.kind) return undefined;
-  return { row: shown.data, wire: told.data, step: number(row, 'step') };
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
+  const shown = parseAs(item, text(row, 'row_json'));
+  const told = parseAs(wire, text(row, 'wire_json'));
+  if (!shown || !told || shown.kind !== told.kind) return undefined;
+  return { row: shown, wire: told, step: number(row, 'step') };
 }

@@ -1,5 +1,7 @@
+import * as z from 'zod/mini';
 import type { Item } from '../../../../protocol/src/agent.ts';
 import type { Receipt } from '../../../../protocol/src/gate.ts';
+import { parseAs } from '../../../../protocol/src/parseJson.ts';
 import type { Database } from '../../store/database.ts';
 import type { ConversationRecords, StoredConversation } from './conversationRecords.ts';
 import type { ItemRecords, StoredItem } from './itemRecords.ts';
@@ -90,24 +92,17 @@ export function endItem(
   }
 }
 
+const keptOutput = z.object({ text: z.string(), isError: z.optional(z.boolean()) });
+const keptReason = z.union([z.object({ message: z.string() }), z.object({ reason: z.string() })]);
+
 function parseOutput(json: string | null): { text: string; isError: boolean } {
-  const value = parse(json);
-  const text = value['text'];
-  return typeof text === 'string'
-    ? { text, isError: value['isError'] === true }
+  const kept = parseAs(keptOutput, json ?? '');
+  return kept
+    ? { text: kept.text, isError: kept.isError ?? false }
     : { text: 'Done; its output was not kept.', isError: false };
 }
 
 function messageOf(json: string | null): string | undefined {
-  const { message, reason } = parse(json);
-  return typeof message === 'string' ? message : typeof reason === 'string' ? reason : undefined;
-}
-
-function parse(json: string | null): Record<string, unknown> {
-  try {
-    const value = JSON.parse(json ?? 'null') as unknown;
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+  const kept = parseAs(keptReason, json ?? '');
+  return kept && ('message' in kept ? kept.message : kept.reason);
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { BridgeError } from '../../../../protocol/src/bridge.ts';
+import { parseAs } from '../../../../protocol/src/parseJson.ts';
 import { createBrokerFetch, placeholderOrigin } from '../../agent/providers/brokerFetch.ts';
 import { ProviderFailure } from '../../agent/providers/failures.ts';
 import type { GenerateParams, GenerateResult } from '../../plugins/generate.ts';
@@ -84,13 +85,9 @@ async function post(
 }
 
 function parse<S extends z.ZodMiniType>(schema: S, bytes: Buffer): z.infer<S> {
-  try {
-    const fits = z.safeParse(schema, JSON.parse(bytes.toString('utf8')));
-    if (fits.success) return fits.data;
-  } catch {
-    // Not JSON.
-  }
-  throw new ProviderFailure('malformed', '');
+  const fits = parseAs(schema, bytes.toString('utf8'));
+  if (fits === undefined) throw new ProviderFailure('malformed', '');
+  return fits;
 }
 
 function imageMime(head: Buffer): string {

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { ArtifactRef } from '../../../../protocol/src/artifacts.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { idPattern } from '../../../../protocol/src/manifests.ts';
+import { parseAs } from '../../../../protocol/src/parseJson.ts';
 import type { BlobStore } from '../../../../remote-agent/src/files/blobStore.ts';
 import { TreeBuilder } from '../tree/frozenTree.ts';
 import { readZip } from './zipSource.ts';
@@ -30,7 +31,7 @@ export async function readBackup(
   const headers: (BackupHeader | undefined)[] = [];
   const stored: string[] = [];
   const take = (name: string, bytes: Buffer) => {
-    if (name === backupHeaderName) headers.push(parseHeader(bytes));
+    if (name === backupHeaderName) headers.push(parseAs(backupHeader, bytes.toString('utf8')));
     else if (name.startsWith('app/')) code.add(name.slice('app/'.length), bytes);
     else if (name.startsWith('data/')) {
       stored.push(name);
@@ -40,14 +41,6 @@ export async function readBackup(
   await readZip(path, take, signal);
   if (!headers[0]) throw notBackup(path);
   return { code: code.finish(), data: stored.length > 0 ? data.finish() : null };
-}
-
-function parseHeader(bytes: Buffer): BackupHeader | undefined {
-  try {
-    return z.safeParse(backupHeader, JSON.parse(bytes.toString('utf8'))).data;
-  } catch {
-    return undefined;
-  }
 }
 
 function notBackup(path: string): UserError {

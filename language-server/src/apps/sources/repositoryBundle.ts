@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { appLimits } from '../../../../protocol/src/limits.ts';
+import { parseAs } from '../../../../protocol/src/parseJson.ts';
 import { badEntry, tooLarge } from '../tree/frozenTree.ts';
 import { EntryPaths } from '../tree/entryPaths.ts';
 import type { RepositoryFile } from './fetchRepository.ts';
@@ -37,7 +38,7 @@ export function parseBundle(bytes: Buffer): {
   readonly files: readonly RepositoryFile[];
 } {
   const end = bytes.subarray(0, headerBytes).indexOf(0x0a);
-  const head = parseHeader(bytes.toString('utf8', 0, Math.max(0, end)));
+  const head = parseAs(header, bytes.toString('utf8', 0, Math.max(0, end)));
   if (end < 0 || !head) throw new UserError('unreadable', 'The sealed fetch gave no sound answer.');
   if ('failure' in head) throw new Error(head.failure);
   const paths = new EntryPaths();
@@ -55,12 +56,4 @@ export function parseBundle(bytes: Buffer): {
     return { path, bytes: content };
   });
   return { commit: head.commit, files };
-}
-
-function parseHeader(text: string): BundleHeader | undefined {
-  try {
-    return z.safeParse(header, JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
 }
