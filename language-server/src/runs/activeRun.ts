@@ -1,5 +1,5 @@
 import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
-import { canonicalJson, type Json } from '../../../protocol/src/canonicalJson.ts';
+import { canonicalJson } from '../../../protocol/src/canonicalJson.ts';
 import type { CardState, CardStatus, Reason, RunState } from '../../../protocol/src/engine.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import { localPlace } from '../../../protocol/src/places.ts';
@@ -13,10 +13,10 @@ import type { Store } from '../store/store.ts';
 import type { KeyInput } from './cacheKey.ts';
 import { queuedRecord, sumBytes, toJob, toOutputs } from './cardJob.ts';
 import {
-  gate,
-  gateAnywhere,
   judge,
   needsOf,
+  obstacleAnywhere,
+  obstacleTo,
   resolveInputs,
   type JudgeContext,
   type Verdict,
@@ -125,7 +125,7 @@ export class ActiveRun {
   }
 
   /**
-   * Stores all cards, settles what the cache, the gate and the faults decide at once, and starts the rest. Cards of a
+   * Stores all cards, settles what the cache, permissions and faults decide at once, and starts the rest. Cards of a
    * place that has not answered wait for it, and nothing else does.
    */
   begin(): void {
@@ -198,7 +198,7 @@ export class ActiveRun {
     const context = this.#context();
     this.#stopAll(
       entries.flatMap((entry) => {
-        const refuses = this.#input.places.awaits(entry.card) ? gateAnywhere : gate;
+        const refuses = this.#input.places.awaits(entry.card) ? obstacleAnywhere : obstacleTo;
         const refusal = refuses(entry.card, context);
         return refusal ? [[entry, stopped(refusal)] as const] : [];
       }),
@@ -248,7 +248,7 @@ export class ActiveRun {
         return;
       }
       case 'run': {
-        this.#around.store.results.saveParts(verdict.key, canonicalJson(verdict.parts as unknown as Json));
+        this.#around.store.results.saveParts(verdict.key, canonicalJson(verdict.parts));
         this.#update(entry, {}, { key: verdict.key, why: this.#input.why(entry.card, verdict) });
         this.#launches.push(() => this.#launch(entry, verdict, resolved.inputs));
       }
@@ -265,7 +265,7 @@ export class ActiveRun {
         return;
       }
       const waitMs = clock.monotonic() - readyAt;
-      const refusal = gate(entry.card, this.#context());
+      const refusal = obstacleTo(entry.card, this.#context());
       if (refusal) {
         this.#settleCard(() => this.#stop(entry, stopped(refusal)));
         return;

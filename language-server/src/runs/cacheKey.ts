@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
-import { canonicalJson, type Json } from '../../../protocol/src/canonicalJson.ts';
+import * as z from 'zod/mini';
+import { artifactRef, type ArtifactRef } from '../../../protocol/src/artifacts.ts';
+import { canonicalJson } from '../../../protocol/src/canonicalJson.ts';
 import type { Runtime } from '../../../protocol/src/manifests.ts';
 import { permissionKey } from '../../../protocol/src/permissions.ts';
 import type { FrozenCard } from './snapshot.ts';
@@ -18,17 +19,19 @@ export interface KeyInput {
   readonly artifact: ArtifactRef;
 }
 
+const named = z.record(z.string(), z.string());
 /** Everything that a card's result depends on, in parts that can be named. */
-export interface KeyParts {
-  readonly code: ArtifactRef;
-  readonly runtime: { readonly runtime: string; readonly entry: string | readonly string[] };
-  readonly params: Readonly<Record<string, string | number | boolean>>;
-  readonly inputs: Readonly<Record<string, string>>;
-  readonly outputs: Readonly<Record<string, string>>;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly permissions: readonly string[];
-  readonly limits: Readonly<Record<string, number>>;
-}
+export const keyPartsSchema = z.object({
+  code: artifactRef,
+  runtime: z.object({ runtime: z.string(), entry: z.union([z.string(), z.array(z.string())]) }),
+  params: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  inputs: named,
+  outputs: named,
+  environment: named,
+  permissions: z.array(z.string()),
+  limits: z.record(z.string(), z.number()),
+});
+export type KeyParts = z.infer<typeof keyPartsSchema>;
 
 /**
  * The parts of a card's cache key. Of the limits only those count that a program can see and adapt to, or that decide
@@ -86,7 +89,7 @@ const keys = new WeakMap<FrozenCard, { given: string; place: object; parts: KeyP
 
 /** SHA-256 over the canonical JSON (RFC 8785) of the parts and the version of this format. */
 export function cacheKey(parts: KeyParts): string {
-  return hash('sha256', canonicalJson({ version: 1, ...(parts as unknown as Record<string, Json>) }));
+  return hash('sha256', canonicalJson({ version: 1, ...parts }));
 }
 
 /**

@@ -26,19 +26,19 @@ export interface JudgeContext {
 }
 
 /** Whether a card may run, from its frozen permissions and what was accepted. Asked at the start and before each job. */
-export type Gate =
+export type Obstacle =
   | { readonly kind: 'blocked'; readonly reason: Reason }
   | { readonly kind: 'refused'; readonly reason: Reason }
   | null;
 
 export type Verdict =
-  | NonNullable<Gate>
+  | NonNullable<Obstacle>
   | { readonly kind: 'cached'; readonly key: string; readonly result: StoredResult }
   | { readonly kind: 'run'; readonly key: string; readonly parts: KeyParts; readonly ignored: string | null };
 
 /** Decides about one card whose inputs are known. */
 export function judge(card: FrozenCard, inputs: readonly KeyInput[], context: JudgeContext): Verdict {
-  const stop = gate(card, context);
+  const stop = obstacleTo(card, context);
   if (stop) return stop;
   const { key, parts } = keyOf(card, inputs, context.placeOf(card).environment);
   const ignored = context.ignoresCache(card.id) ? 'the cache was to be ignored' : unkeyedSource(card);
@@ -47,18 +47,18 @@ export function judge(card: FrozenCard, inputs: readonly KeyInput[], context: Ju
 }
 
 /** Null only where nothing speaks against running. */
-export function gate(
+export function obstacleTo(
   card: FrozenCard,
   context: Pick<JudgeContext, 'isTrusted' | 'accepted' | 'placeOf'>,
-): Gate {
-  return gateAnywhere(card, context) ?? gateThere(card, context);
+): Obstacle {
+  return obstacleAnywhere(card, context) ?? obstacleThere(card, context);
 }
 
 /** What speaks against running a card whatever its place says. */
-export function gateAnywhere(
+export function obstacleAnywhere(
   card: FrozenCard,
   { isTrusted, accepted }: Pick<JudgeContext, 'isTrusted' | 'accepted'>,
-): Gate {
+): Obstacle {
   if (!isTrusted) {
     return {
       kind: 'blocked',
@@ -84,7 +84,7 @@ export function gateAnywhere(
   return null;
 }
 
-function gateThere(card: FrozenCard, { placeOf }: Pick<JudgeContext, 'placeOf'>): Gate {
+function obstacleThere(card: FrozenCard, { placeOf }: Pick<JudgeContext, 'placeOf'>): Obstacle {
   if (card.runtime === 'js') return null;
   const place = placeOf(card);
   if (place.sealedFault) return { kind: 'refused', reason: place.sealedFault };

@@ -1,7 +1,7 @@
 import type { CardState, Reason } from '../../../protocol/src/engine.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import type { JobResult, OutputProblem } from '../../../protocol/src/runner.ts';
-import type { Gate } from './judge.ts';
+import type { Obstacle } from './judge.ts';
 import type { FrozenCard } from './snapshot.ts';
 
 /** How a card ended: its state and, unless all is well, why. */
@@ -107,7 +107,8 @@ function notWritten(port: string): string {
   return `output “${port}” was not written`;
 }
 
-function unknownEnding(detail: string): Ending {
+/** The end of a card that nobody here saw. */
+export function unknownEnding(detail: string): Ending {
   return {
     state: 'unknown',
     reason: { kind: 'interrupted', detail, remedy: 'Run it again.' },
@@ -122,8 +123,8 @@ export const cancelledEnding: Ending = {
   exitCode: null,
 };
 
-/** The end of a card that the gate did not let through. */
-export function stopped({ kind, reason }: NonNullable<Gate>): Ending {
+/** The end of a card that may not run. */
+export function stopped({ kind, reason }: NonNullable<Obstacle>): Ending {
   return { state: kind === 'blocked' ? 'blocked' : 'failed', reason, exitCode: null };
 }
 

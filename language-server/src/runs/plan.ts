@@ -1,6 +1,6 @@
 import type { ArtifactRef } from '../../../protocol/src/artifacts.ts';
 import type { KeyPartChange, PlannedCard } from '../../../protocol/src/engine.ts';
-import { gate, judge, needsOf, resolveInputs, type JudgeContext, type Verdict } from './judge.ts';
+import { judge, needsOf, obstacleTo, resolveInputs, type JudgeContext, type Verdict } from './judge.ts';
 import { Schedule } from './schedule.ts';
 import type { FrozenCard } from './snapshot.ts';
 
@@ -24,7 +24,7 @@ export function planCards(cards: readonly FrozenCard[], context: JudgeContext, w
   };
   stop(
     cards.flatMap((card) => {
-      const refusal = gate(card, context);
+      const refusal = obstacleTo(card, context);
       return refusal ? [{ id: card.id, action: refusal.kind, why: [], reason: refusal.reason }] : [];
     }),
   );

@@ -1,8 +1,9 @@
 import type { KeyPartChange } from '../../../protocol/src/engine.ts';
+import { parseAs } from '../../../protocol/src/parseJson.ts';
 import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import { readTree } from '../../../remote-agent/src/files/readTree.ts';
 import type { Store } from '../store/store.ts';
-import type { KeyParts } from './cacheKey.ts';
+import { keyPartsSchema } from './cacheKey.ts';
 import { explainChange, type ListCode } from './explain.ts';
 import type { Why } from './plan.ts';
 
@@ -29,7 +30,8 @@ export function createWhy(
     const partsJson = store.results.parts(previous.key);
     if (partsJson === undefined)
       return [{ part: 'result-removed', detail: 'what it ran with was removed since' }];
-    const changes = explainChange(JSON.parse(partsJson) as KeyParts, verdict.parts, listCode);
+    const parts = parseAs(keyPartsSchema, partsJson);
+    const changes = parts ? explainChange(parts, verdict.parts, listCode) : [];
     return changes.length > 0 ? changes : [{ part: 'environment', detail: 'the form of the cache' }];
   };
 }
