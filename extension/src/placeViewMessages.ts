@@ -40,6 +40,8 @@ export function placeStateWord({ state, facts }: Pick<PlaceView, 'state' | 'fact
       return facts?.isolation.kind === 'none' ? t('can’t seal cards') : t('ready');
     case 'lost':
       return t('connection lost');
+    case 'asks':
+      return t('needs you');
     case 'refused':
       return t('can’t be used');
   }

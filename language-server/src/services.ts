@@ -26,6 +26,7 @@ import { createQuickjsRunner } from './runners/quickjs.ts';
 import type { CardRunner } from './runners/cardRunner.ts';
 import { createPlaceHandlers } from './runners/places/placeHandlers.ts';
 import { placeFactories, type PlaceSurroundings } from './runners/places/factories.ts';
+import { FindHeld, type FindTimes, type HeldThere } from './runners/places/findHeld.ts';
 import { PlaceRegistry } from './runners/places/placeRegistry.ts';
 import { jobsUnder } from './runners/places/remoteJobs.ts';
 import { createRemoteRunner } from './runners/places/remoteRunner.ts';
@@ -40,7 +41,7 @@ import { vmPlace } from './runners/vm/vmPlace.ts';
 import { createCodeCapture, type CodeCapture } from './runs/captureCode.ts';
 import { History } from './runs/history.ts';
 import { createPlaces } from './runs/place.ts';
-import { createRemoteJobs } from './runs/remoteJobs.ts';
+import { createRemoteJobs, type HomeJobs } from './runs/remoteJobs.ts';
 import { Slots } from './runs/slots.ts';
 import { toProjectView } from './runs/projectView.ts';
 import { Runs } from './runs/runs.ts';
@@ -82,6 +83,7 @@ export interface EngineServicesOptions {
   /** Where packages of apps come from, and what else of them is replaced in tests. */
   readonly apps?: Pick<AppsDeps, 'registry' | 'official' | 'environment'>;
   readonly setTimer?: (run: () => void, ms: number) => () => void;
+  readonly findTimes?: FindTimes;
 }
 
 export interface EngineServices {
@@ -96,6 +98,8 @@ export interface EngineServices {
   cardStatus(root: string, card: string): CardStatus | null;
   /** Starts the runner beside what is done next: a run of sealed cards will need it. */
   warmUp(): void;
+  /** Looks, in a moment and in the background, for the cards of the open projects that other places may hold. */
+  findHeld(): void;
   /** Resolves when this run, started here, is over and stored; at once where it is no longer going on. */
   whenFinished(runId: string): Promise<void>;
   /** Cancels what runs, waits for its end, and closes everything. */
@@ -111,6 +115,8 @@ interface Opened {
   /** Everywhere else. */
   readonly places: PlaceRegistry;
   readonly runs: Runs;
+  /** The cards that earlier engines have left elsewhere. */
+  readonly remoteJobs: HomeJobs;
   readonly history: History;
   /** The undo history; opened on first need. */
   readonly journal: () => Journal;
@@ -187,9 +193,13 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     const remoteJobs = createRemoteJobs({
       store,
       now,
-      onAdopted: (seq, { card, status }) => {
-        const summary = store.runs.summary(seq);
-        if (summary) notify('run/delta', { summary, cards: [{ id: card, status }] });
+      events: {
+        delta: (seq, card, status) => {
+          const summary = store.runs.summary(seq);
+          if (summary) notify('run/delta', { summary, cards: [{ id: card, status }] });
+        },
+        log: (cardRunId, totalLines) => notify('log/appended', { cardRunId, totalLines }),
+        problem,
       },
     });
     const remote = (
@@ -273,8 +283,11 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
       jsRunner,
       places,
       runs,
+      remoteJobs,
       journal,
-      history: new History(store, runs),
+      history: new History(store, {
+        liveStatus: (runId, card) => runs.liveStatus(runId, card) ?? remoteJobs.liveStatus(runId, card),
+      }),
       code,
     };
     return opened;
@@ -296,9 +309,11 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
   };
 
   const statusOf = (root: string, card: string): CardStatus | null => {
-    const { store, runs } = open();
+    const { store, runs, remoteJobs } = open();
     const status = store.runs.latestOf(projectKey(root), card)?.status;
-    return status ? (runs.liveStatus(status.runId, card) ?? status) : null;
+    if (!status) return null;
+    const { runId } = status;
+    return runs.liveStatus(runId, card) ?? remoteJobs.liveStatus(runId, card) ?? status;
   };
 
   const viewOf = (root: string) => {
@@ -428,6 +443,35 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     ]),
   ) as unknown as AppsServices['handlers'];
 
+  const isPlaceAccepted = (root: string, card: string, place: string) =>
+    (consents.acceptedByCard(root).get(card) ?? []).some(
+      (each) => each.name === 'execution' && each.service === place,
+    );
+  /** What the open projects have elsewhere. A window without a home has nothing anywhere. */
+  const heldThere = (): HeldThere[] => {
+    if (!trusted || disposing || !(opened || hasHome(options.home))) return [];
+    const { remoteJobs } = open();
+    const all = projects
+      .list()
+      .flatMap(({ root }) =>
+        remoteJobs
+          .heldCards(projectKey(root))
+          .map(({ place, card }) => ({ place, isAccepted: isPlaceAccepted(root, card, place) })),
+      );
+    return [...Map.groupBy(all, ({ place }) => place)].map(([place, cards]) => ({
+      place,
+      cards: cards.length,
+      isAccepted: cards.some(({ isAccepted }) => isAccepted),
+    }));
+  };
+  const findHeld = new FindHeld({
+    held: heldThere,
+    get: (place) => open().places.get(place),
+    setTimer: options.setTimer ?? startTimer,
+    onProblem,
+    times: options.findTimes,
+  });
+
   const handlers: EngineServices['handlers'] = {
     ...agentHandlers,
     ...appHandlers,
@@ -438,7 +482,11 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     'project/list': () => projects.list().map(({ root }) => viewOf(root)),
     'project/get': ({ root }) => viewOf(root),
     'run/start': async ({ root, ...chosen }) => ({ runId: await open().runs.start(root, chosen) }),
-    'run/cancel': ({ runId }) => ({ found: open().runs.cancel(runId) }),
+    'run/cancel': ({ runId }) => {
+      const { runs, remoteJobs } = open();
+      const isHere = runs.cancel(runId);
+      return { found: remoteJobs.cancelRun(runId) || isHere };
+    },
     'run/dryRun': async ({ root, cards }) => ({ cards: await open().runs.dryRun(root, cards) }),
     'run/get': ({ runId }) => open().history.view(runId),
     'run/list': ({ root, cursor, limit }) =>
@@ -475,6 +523,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
   };
 
   const close = async () => {
+    findHeld.dispose();
     if (!opened) return;
     await (await apps?.catch(() => undefined))?.dispose();
     await (await agent?.catch(() => undefined))?.dispose();
@@ -489,6 +538,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     handlers,
     setTrusted: (value) => {
       trusted = value;
+      if (trusted) findHeld.schedule();
       for (const { root } of projects.list()) notify('project/changed', { root });
     },
     setConnections: (params) => {
@@ -501,6 +551,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
       for (const { root } of projects.list()) notify('project/changed', { root });
     },
     cardStatus: (root, card) => (opened || hasHome(options.home) ? statusOf(root, card) : null),
+    findHeld: () => findHeld.schedule(),
     warmUp: () =>
       void open()
         .runner.ready()

@@ -36,8 +36,11 @@ export function parsePlace(id: string): PlaceName | undefined {
 
 const namePattern = /^[A-Za-z0-9_][A-Za-z0-9_.@:[\]-]{0,254}$/;
 
-/** How things stand with a place. Shown as word and shape, never by colour alone. */
-export const placeStates = ['closed', 'connecting', 'ready', 'lost', 'refused'] as const;
+/**
+ * How things stand with a place; `asks` where it needs an answer that only a person gives, such as a password. Shown as
+ * word and shape, never by colour alone.
+ */
+export const placeStates = ['closed', 'connecting', 'ready', 'lost', 'asks', 'refused'] as const;
 
 export const placeView = z.strictObject({
   id: z.string(),

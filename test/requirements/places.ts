@@ -3,6 +3,7 @@ import type { Requirement } from '../requirements.ts';
 const promised = 'docs/places.md, What holds everywhere';
 const journal = 'docs/places.md, The journal over there';
 const ssh = 'docs/places.md, Over SSH';
+const again = 'docs/places.md, Found again';
 
 /** What is promised of cards that run elsewhere. */
 export const placeRequirements: readonly Requirement[] = [
@@ -65,6 +66,16 @@ export const placeRequirements: readonly Requirement[] = [
     id: 'PLACE-16',
     text: 'Whichever process is killed at whichever step of a card over SSH, nothing is lost, nothing runs twice and nothing stays there.',
     source: journal,
+  },
+  {
+    id: 'PLACE-17',
+    text: 'What a killed engine has left elsewhere is found again by the next one by itself: it goes on in the run that it belongs to, and its result comes once.',
+    source: again,
+  },
+  {
+    id: 'PLACE-18',
+    text: 'Looking for it asks nobody anything, ends, and connects nowhere without trust and a permission that still holds.',
+    source: again,
   },
   {
     id: 'JRNL-01',

@@ -23,8 +23,8 @@ export class KeptJobs extends RememberedJobs {
     this.#keep();
   }
 
-  override adopt(...given: Parameters<RememberedJobs['adopt']>): void {
-    super.adopt(...given);
+  override store(...given: Parameters<RememberedJobs['store']>): void {
+    super.store(...given);
     this.#keep();
   }
 

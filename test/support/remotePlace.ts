@@ -4,7 +4,7 @@ import type { JobResult } from '../../protocol/src/runner.ts';
 import { createBlobStore, type BlobStore } from '../../remote-agent/src/files/blobStore.ts';
 import type { CardJob, JobEvents } from '../../language-server/src/runners/cardRunner.ts';
 import type { PlaceRunner } from '../../language-server/src/runners/places/placeRunner.ts';
-import type { RemoteJob, RemoteJobs } from '../../language-server/src/runners/places/remoteJobs.ts';
+import type { LeftJob, RemoteJob, RemoteJobs } from '../../language-server/src/runners/places/remoteJobs.ts';
 import {
   createRemoteRunner,
   remoteTimes,
@@ -13,10 +13,49 @@ import {
 import type { ReleaseStarted } from '../../language-server/src/runners/places/valueRelease.ts';
 import type { RunnerTransport } from '../../language-server/src/runners/places/runnerTransport.ts';
 
+/** A job that was taken up from an engine before. */
+export class TakenJob implements LeftJob {
+  readonly logLimitBytes = 1024 * 1024;
+  readonly awaited = undefined;
+  readonly stop = new AbortController();
+  readonly signal = this.stop.signal;
+  readonly texts: string[] = [];
+  readonly reasons: string[] = [];
+  readonly #store: (result: JobResult, log: string) => void;
+  /** What `ended` answers. */
+  isStored = true;
+  written = '';
+
+  constructor(store: (result: JobResult, log: string) => void) {
+    this.#store = store;
+  }
+
+  started(): void {
+    // Nothing hangs on it.
+  }
+  log(_stream: 'stdout' | 'stderr', text: string): void {
+    this.written += text;
+  }
+  progress(_fraction: number, text: string): void {
+    this.texts.push(text);
+  }
+  egress(): void {
+    // Nothing hangs on it.
+  }
+  ended(result: JobResult): boolean {
+    if (this.isStored) this.#store(result, this.written);
+    return this.isStored;
+  }
+  left(why: string): void {
+    this.reasons.push(why);
+  }
+}
+
 /** What an engine remembers of jobs elsewhere, in memory: it outlives the engine that a test kills. */
 export class RememberedJobs implements RemoteJobs {
   readonly rows = new Map<string, { place: string } & RemoteJob>();
   readonly adopted: { jobId: string; result: JobResult | undefined; log: string }[] = [];
+  readonly taken = new Map<string, TakenJob>();
 
   send(place: string, job: CardJob): void {
     const outputLimitBytes = job.limits.outputMB * 1024 * 1024;
@@ -36,11 +75,21 @@ export class RememberedJobs implements RemoteJobs {
     return this.rows.has(jobId);
   }
   awaited: RemoteJobs['awaited'] = () => undefined;
-  adopt(jobId: string, result: JobResult | undefined, log: readonly { text: string }[]): void {
+  takeUp(jobId: string): LeftJob | 'nobody' {
+    if (this.rows.get(jobId)?.state !== 'sent') return 'nobody';
+    const taken = new TakenJob((result, log) => this.store(jobId, result, log));
+    this.taken.set(jobId, taken);
+    return taken;
+  }
+  neverAccepted(jobId: string): void {
+    this.store(jobId, undefined, '');
+  }
+  /** Stores an end, once. */
+  store(jobId: string, result: JobResult | undefined, log: string): void {
     const row = this.rows.get(jobId);
     if (row?.state !== 'sent') return;
     this.rows.set(jobId, { ...row, state: 'settled' });
-    this.adopted.push({ jobId, result, log: log.map(({ text }) => text).join('') });
+    this.adopted.push({ jobId, result, log });
   }
 }
 

@@ -52,6 +52,7 @@ export const placeIcons: Readonly<
   ready: { name: 'pass', color: 'testing.iconPassed' },
   unsealed: { name: 'warning', color: 'problemsWarningIcon.foreground' },
   lost: { name: 'debug-disconnect', color: 'problemsWarningIcon.foreground' },
+  asks: { name: 'question', color: 'problemsWarningIcon.foreground' },
   refused: { name: 'error', color: 'problemsErrorIcon.foreground' },
 };
 
@@ -109,6 +110,7 @@ function placeNode(place: PlaceView, cards: readonly PlacedCard[], own: readonly
           isConnecting ? 'info' : at === 0 ? 'warning' : 'lightbulb',
         ),
         tooltip: text,
+        ...(state === 'asks' && checkOf(id)),
       })),
       ...cards.map((each) => cardNode(id, each)),
       ...own,
@@ -146,9 +148,13 @@ function notLookedAt(id: string): TreeNode {
   return {
     ...fact(id, 'unknown', labels.notLookedAt(), 'search'),
     tooltip: labels.notLookedAtTooltip(),
-    place: id,
-    command: { id: 'sallyport.checkPlace', title: labels.check() },
+    ...checkOf(id),
   };
+}
+
+/** A click on the line looks at the place. */
+function checkOf(place: string): Pick<TreeNode, 'place' | 'command'> {
+  return { place, command: { id: 'sallyport.checkPlace', title: labels.check() } };
 }
 
 function imageNode(image: KnownPlaces['image']): TreeNode {

@@ -34,6 +34,9 @@ export function withDelta(state: ProjectState, delta: RunDelta): ProjectState {
   const { root, runId, startedAt } = delta.summary;
   const shown = state.runs.get(root);
   if (shown && shown.runId !== runId && shown.startedAt > startedAt) return state;
+  // A card that went on elsewhere may belong to a run before the one that the cards were last part of.
+  if (!shown && state.projects.some((project) => project.root === root && isOlder(delta.summary, project)))
+    return state;
   const statuses = new Map(delta.cards.map((card) => [card.id, card.status]));
   const projects = state.projects.map((project) =>
     project.root === root
@@ -48,6 +51,18 @@ export function withDelta(state: ProjectState, delta: RunDelta): ProjectState {
       : project,
   );
   return { projects, runs: new Map(state.runs).set(root, delta.summary) };
+}
+
+/** True where cards of the project were part of a run that began after this one. */
+function isOlder({ runId, startedAt }: RunSummary, project: ProjectView): boolean {
+  return (
+    project.runId !== runId &&
+    project.cards.some(({ status }) => status?.runId === project.runId && startOf(status) > startedAt)
+  );
+}
+
+function startOf({ startedAt, finishedAt }: CardStatus): number {
+  return startedAt ?? finishedAt ?? 0;
 }
 
 /** The runs that are under way. */

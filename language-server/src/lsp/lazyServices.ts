@@ -36,6 +36,11 @@ export class LazyServices {
     this.#running?.setConnections(connections);
   }
 
+  /** Services that start later look by themselves. */
+  findHeld(): void {
+    this.#running?.findHeld();
+  }
+
   /** Services that start later ask the vault anyway. */
   vaultChanged(): void {
     this.#running?.vaultChanged();
@@ -55,6 +60,7 @@ export class LazyServices {
       this.#running = services;
       if (this.#isTrusted !== trustedAtStart) services.setTrusted(this.#isTrusted);
       if (this.#connections) services.setConnections(this.#connections);
+      services.findHeld();
       return services;
     } catch (error) {
       this.#started = undefined;

@@ -116,6 +116,7 @@ export function startServer({ connection, createServices }: ServerOptions): { di
       connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) => {
         for (const path of removed.flatMap(({ uri }) => pathOf(uri) ?? [])) workspace.removeFolder(path);
         for (const root of addFolders(added)) notify('project/changed', { root });
+        services?.findHeld();
       });
     });
     return { capabilities, serverInfo: { name: 'sallyport' } };

@@ -45,6 +45,13 @@ export class EgressRecords {
     );
   }
 
+  /** The requests of a card in a run as they are stored, in their order. */
+  textsOf(run: number, card: string): string[] {
+    return this.#database
+      .all('select record_json from egress where run = ? and card = ? order by seq', run, card)
+      .map((row) => text(row, 'record_json'));
+  }
+
   /** A request that no card made. `project` is what history hangs on: the project's scope, or its path. */
   appendOf(by: Principal, project: string, record: EgressRecord): void {
     this.#database.run(

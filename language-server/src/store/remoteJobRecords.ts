@@ -72,6 +72,11 @@ export class RemoteJobRecords {
     return this.#database.all('select * from remote_jobs where place = ?', place).map(toRecord);
   }
 
+  /** Those of every place whose end is not stored here. */
+  sent(): RemoteJobRecord[] {
+    return this.#database.all("select * from remote_jobs where state = 'sent'").map(toRecord);
+  }
+
   /** Every place that may hold something. */
   places(): string[] {
     return this.#database.all('select distinct place from remote_jobs').map((row) => text(row, 'place'));

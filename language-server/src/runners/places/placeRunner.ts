@@ -21,6 +21,14 @@ export interface ReadyOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What is shown of a place while it is looked for without anybody having asked for it. */
+export interface Search {
+  /** While it is connected to. */
+  readonly looking: string;
+  /** What comes after why it could not be reached. */
+  readonly notReached: string;
+}
+
 /** The SSH server of a place, ready for one connection of the holder of the key that it was asked for. */
 export interface TerminalWay {
   /** The one host key that it may show: the public key's 32 bytes (Ed25519), base64. */
@@ -47,6 +55,13 @@ export interface PlaceRunner extends CardRunner {
    * connected. Throws `not-found` where the place has none. Absent for places that never have one.
    */
   openTerminal?(clientKey: string, options?: ReadyOptions): Promise<TerminalWay>;
+  /**
+   * Connects without asking anybody anything, so that what the place holds of this home is taken up. Throws as `ready`
+   * does; what only a person can do is then said of the place. Absent for places that end with their engine.
+   */
+  find?(search: Search): Promise<void>;
+  /** Says something of a place that is not connected to. */
+  say?(detail: string, remedy: string): void;
   /** Closes the connection; jobs over there go on until their lease ends. */
   disconnect(): void;
 }

@@ -1,54 +1,48 @@
-import { UserError } from '../../../../protocol/src/errors.ts';
-import type { JobResult } from '../../../../protocol/src/runner.ts';
-import type { RemoteJob, RemoteJobs } from './remoteJobs.ts';
+import type { LeftJob, RemoteJob, RemoteJobs } from './remoteJobs.ts';
 import type { RemoteLink } from './remoteLink.ts';
+
+export interface ReconcileOptions {
+  readonly link: RemoteLink;
+  readonly place: string;
+  readonly jobs: RemoteJobs;
+  /** True for a job that this engine looks after already. */
+  readonly isOwn: (jobId: string) => boolean;
+  /** False as soon as the link is another one: the next one begins anew. */
+  readonly isCurrent: () => boolean;
+  /** Looks after a job to its end, as long as that takes; what is stored of it is then forgotten over there. */
+  readonly follow: (job: RemoteJob, left: LeftJob) => Promise<void>;
+}
 
 /**
  * Settles what is left over from engines that were killed, and from connections that were lost at the wrong moment:
- * results that nobody fetched are fetched and stored once, jobs that were cancelled meanwhile are ended, and what is
- * stored here is forgotten over there. Jobs that run go on and are asked about at the next connection.
+ * results that nobody fetched are fetched and stored once, what goes on over there is followed from here, jobs that
+ * were cancelled meanwhile are ended, and what is stored here is forgotten over there.
  */
-export async function reconcile(
-  link: RemoteLink,
-  place: string,
-  jobs: RemoteJobs,
-  isOwn: (jobId: string) => boolean,
-): Promise<void> {
-  const left = jobs.left(place).filter(({ jobId }) => !isOwn(jobId));
-  if (left.length === 0) return;
+export async function reconcile(options: ReconcileOptions): Promise<void> {
+  const { link, place, jobs, isOwn, isCurrent, follow } = options;
+  if (jobs.left(place).length === 0) return;
   const entries = await link.channel.call('journal/list', {});
   const states = new Map(entries.map(({ jobId, state }) => [jobId, state]));
-  for (const job of left) {
-    const state = states.get(job.jobId);
-    if (job.state === 'sent' && state === undefined) jobs.adopt(job.jobId, undefined, []);
+  for (const job of jobs.left(place)) {
+    const { jobId } = job;
+    if (!isCurrent()) return;
+    if (isOwn(jobId)) continue;
+    const state = states.get(jobId);
+    if (job.state === 'sent' && state === undefined) jobs.neverAccepted(jobId);
     if (job.state === 'sent' && state !== undefined) {
-      if (job.cancelled) await link.channel.call('job/cancel', { jobId: job.jobId });
-      else if (state !== 'ended') continue;
-      try {
-        await adopt(link, job, jobs);
-      } catch (error) {
-        // Forgotten since the journal was read: another connection has stored its result, and said so.
-        if (!(error instanceof UserError) || error.code !== 'not-found') throw error;
+      if (job.cancelled) await link.channel.call('job/cancel', { jobId });
+      const left = jobs.takeUp(jobId);
+      if (left === 'another') continue;
+      if (left !== 'nobody') {
+        const followed = follow(job, left);
+        // Those that have ended come one after the other: each brings its outputs.
+        if (state === 'ended') await followed;
+        continue;
       }
+      // Nobody waits for it, but it is not for this place to end it.
+      if (state !== 'ended') continue;
     }
-    if (state !== undefined) await link.channel.call('job/forget', { jobId: job.jobId });
-    jobs.remove(job.jobId);
-  }
-}
-
-async function adopt(link: RemoteLink, job: RemoteJob, jobs: RemoteJobs): Promise<void> {
-  const { log, result } = await link.followToEnd(job.jobId);
-  jobs.adopt(job.jobId, await withOutputs(link, job, result), log);
-}
-
-/** A result whose outputs can't be had is told as what it is; a lost connection is another try later. */
-async function withOutputs(link: RemoteLink, job: RemoteJob, result: JobResult): Promise<JobResult> {
-  try {
-    await link.fetch(Object.values(result.outputs), job.outputLimitBytes);
-    return result;
-  } catch (error) {
-    if (!(error instanceof UserError) || error.code === 'closed' || error.code === 'timeout') throw error;
-    const outcome = { kind: 'refused', code: 'bad-input', detail: error.message } as const;
-    return { ...result, outcome, outputs: {} };
+    if (state !== undefined) await link.channel.call('job/forget', { jobId });
+    jobs.remove(jobId);
   }
 }

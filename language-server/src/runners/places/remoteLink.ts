@@ -3,7 +3,6 @@ import type { ArtifactRef } from '../../../../protocol/src/artifacts.ts';
 import { Channel } from '../../../../protocol/src/channel.ts';
 import type { ParamsOf, ResultOf } from '../../../../protocol/src/contract.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
-import type { JobResult } from '../../../../protocol/src/runner.ts';
 import {
   servedEvents,
   servedProtocolVersion,
@@ -19,7 +18,6 @@ import type { RunnerLink } from './runnerTransport.ts';
 
 export type Greeting = ResultOf<(typeof servedSide)['requests']['runner/greet']>;
 export type ValuesAsked = ParamsOf<(typeof servedEvents)['requests']['job/values']>;
-type LogEvent = Extract<JobEvent, { kind: 'log' }>;
 type ServedChannel = Channel<typeof servedEvents, typeof servedSide>;
 
 export interface RemoteLinkOptions {
@@ -38,9 +36,7 @@ export interface RemoteLinkOptions {
 export class RemoteLink {
   readonly channel: ServedChannel;
   readonly #options: RemoteLinkOptions;
-  readonly #followed = new Map<string, (event: JobEvent) => void>();
   readonly #uploading = new Map<string, Promise<void>>();
-  readonly #gone = new AbortController();
   /** Bytes of blobs that this link has sent. */
   sentBytes = 0;
   greeting!: Greeting;
@@ -53,18 +49,11 @@ export class RemoteLink {
         'job/values': async (asked, signal) => ({ values: [...(await options.onValues(asked, signal))] }),
       },
       notificationHandlers: {
-        'job/event': ({ jobId, seq, event }) => {
-          const follow = this.#followed.get(jobId);
-          if (follow) follow(event);
-          else options.onEvent(jobId, seq, event);
-        },
+        'job/event': ({ jobId, seq, event }) => options.onEvent(jobId, seq, event),
       },
       onBadMessage: (method, problem) =>
         options.onProblem(`The runner there sent a bad ${method}: ${problem}`),
-      onClose: (reason) => {
-        this.#gone.abort();
-        options.onClose(reason);
-      },
+      onClose: (reason) => options.onClose(reason),
     });
   }
 
@@ -144,26 +133,6 @@ export class RemoteLink {
       for (const blob of blobsOfArtifact(blobs, artifact))
         if (blobs.sizeOf(blob.digest) !== blob.sizeBytes) wanted.set(blob.digest, blob);
     await this.#get([...wanted.values()]);
-  }
-
-  /** Everything that a job of the journal wrote, and how it ended. Throws `closed` and what `job/attach` throws. */
-  async followToEnd(jobId: string): Promise<{ log: LogEvent[]; result: JobResult }> {
-    const log: LogEvent[] = [];
-    const ended = Promise.withResolvers<JobResult>();
-    this.#followed.set(jobId, (event) => {
-      if (event.kind === 'log') log.push(event);
-      if (event.kind === 'ended') ended.resolve(event.result);
-    });
-    const gone = () => ended.reject(new UserError('closed', 'The connection was lost'));
-    this.#gone.signal.addEventListener('abort', gone, { once: true });
-    try {
-      await this.channel.call('job/attach', { jobId, afterSeq: 0 });
-      return { log, result: await ended.promise };
-    } finally {
-      this.#gone.signal.removeEventListener('abort', gone);
-      ended.promise.catch(() => undefined);
-      this.#followed.delete(jobId);
-    }
   }
 
   async #missing(blobs: readonly StoredBlob[]): Promise<StoredBlob[]> {

@@ -6,9 +6,9 @@ import type { BlobStore } from '../../../../remote-agent/src/files/blobStore.ts'
 import type { CardJob, JobEvents } from '../cardRunner.ts';
 import { toSpec } from '../local.ts';
 import { blobsOfJob } from './blobClosure.ts';
-import type { PlaceInfo, PlaceRunner, ReadyOptions, TerminalWay } from './placeRunner.ts';
+import type { PlaceInfo, PlaceRunner, ReadyOptions, Search, TerminalWay } from './placeRunner.ts';
 import { reconcile } from './reconcile.ts';
-import type { RemoteJobs } from './remoteJobs.ts';
+import type { LeftJob, RemoteJob, RemoteJobs } from './remoteJobs.ts';
 import type { AwaitedRelease } from '../../vault/awaitedRelease.ts';
 import { RemoteLink, type Greeting } from './remoteLink.ts';
 import type { RunnerTransport } from './runnerTransport.ts';
@@ -52,10 +52,15 @@ export interface RemoteRunnerOptions {
   readonly onProblem: (problem: string) => void;
 }
 
-/** A job of this engine, from before it is sent until its result is here. */
+/** A job that this engine looks after, from before it is sent or was taken up until its result is here. */
 interface Attempt {
-  readonly job: CardJob;
+  readonly jobId: string;
+  /** What is sent; absent where an earlier engine has sent it. */
+  readonly job?: CardJob;
   readonly events: JobEvents;
+  readonly logLimitBytes: number;
+  readonly outputLimitBytes: number;
+  readonly releaseLater: AwaitedRelease | undefined;
   lastSeq: number;
   logBytes: number;
   /** True from the first moment at which the runner there may have it. */
@@ -64,7 +69,15 @@ interface Attempt {
   sentTo: string;
   isDelivering: boolean;
   isCancelled: boolean;
+  /** True where its end is not known here. */
+  isLost: boolean;
   readonly ended: PromiseWithResolvers<JobResult>;
+}
+
+/** A connection that is being made. */
+interface Connecting {
+  readonly mayAsk: boolean;
+  readonly link: Promise<RemoteLink>;
 }
 
 /**
@@ -84,7 +97,8 @@ class RemoteRunner implements PlaceRunner {
   readonly #stop = new AbortController();
   readonly #values: ValueRelease;
   #terminals = 0;
-  #connecting: Promise<RemoteLink> | undefined;
+  #connecting: Connecting | undefined;
+  readonly #following = new Set<Promise<void>>();
   #link: RemoteLink | undefined;
   #greeting: Greeting | undefined;
   #state: PlaceView['state'] = 'closed';
@@ -198,30 +212,59 @@ class RemoteRunner implements PlaceRunner {
 
   async run(job: CardJob, events: JobEvents, signal: AbortSignal): Promise<JobResult> {
     if (signal.aborted || this.#stop.signal.aborted) return emptyResult({ kind: 'cancelled' });
-    const attempt: Attempt = {
-      job,
-      events,
-      lastSeq: 0,
-      logBytes: 0,
-      isSent: false,
-      sentTo: '',
-      isDelivering: false,
-      isCancelled: false,
-      ended: Promise.withResolvers<JobResult>(),
-    };
+    const { jobId, limits, releaseLater } = job;
     this.#options.jobs.send(this.id, job);
-    this.#attempts.set(job.jobId, attempt);
+    const attempt = newAttempt({
+      ...{ jobId, job, events, releaseLater },
+      logLimitBytes: limits.logMB * megabyte,
+      outputLimitBytes: limits.outputMB * megabyte,
+    });
+    return this.#attend(attempt, signal, (result) => this.#withOutputs(attempt, result));
+  }
+
+  async find(search: Search): Promise<void> {
+    await this.#connect(false, undefined, search);
+  }
+
+  say(detail: string, remedy: string): void {
+    if (this.#state === 'closed') this.#set('closed', detail, remedy);
+  }
+
+  /** Looks after a job that an earlier engine has sent, and stores its end. Never rejects. */
+  async #follow({ jobId, outputLimitBytes }: RemoteJob, left: LeftJob): Promise<void> {
+    const { awaited: releaseLater, logLimitBytes } = left;
+    const attempt = newAttempt({ jobId, events: left, logLimitBytes, outputLimitBytes, releaseLater });
+    attempt.isSent = true;
+    try {
+      const isStored = await this.#attend(attempt, left.signal, async (result) => {
+        if (!attempt.isLost) return left.ended(await this.#withWhatIsRight(attempt, result));
+        left.left(lostDetail(result));
+        return false;
+      });
+      if (isStored) this.settled(jobId);
+    } catch (error) {
+      left.left(errorMessage(error));
+      if (!isLost(error)) this.#options.onProblem(`${this.id}: ${errorMessage(error)}`);
+    }
+  }
+
+  /** Keeps at a job until what is done with its result is done. */
+  async #attend<T>(
+    attempt: Attempt,
+    signal: AbortSignal,
+    use: (result: JobResult) => Promise<T>,
+  ): Promise<T> {
+    this.#attempts.set(attempt.jobId, attempt);
     const cancel = () => this.#cancel(attempt);
     signal.addEventListener('abort', cancel, { once: true });
     this.#watch();
     try {
       void this.#deliver(attempt);
-      const result = await attempt.ended.promise;
-      return await this.#withOutputs(attempt, result);
+      return await use(await attempt.ended.promise);
     } finally {
       signal.removeEventListener('abort', cancel);
-      this.#attempts.delete(job.jobId);
-      this.#values.forget(job.jobId);
+      this.#attempts.delete(attempt.jobId);
+      this.#values.forget(attempt.jobId);
       this.#tell();
       this.#watch();
     }
@@ -247,6 +290,7 @@ class RemoteRunner implements PlaceRunner {
           emptyResult({ kind: 'cancelled', detail: 'Sallyport ended before it was sent' }),
         );
     }
+    await Promise.all(this.#following);
     await this.#options.transport.dispose();
   }
 
@@ -262,11 +306,11 @@ class RemoteRunner implements PlaceRunner {
   }
 
   async #keepDelivering(attempt: Attempt): Promise<void> {
-    const { jobId } = attempt.job;
+    const { jobId } = attempt;
     const startedAt = this.#options.now();
     for (let waitMs = this.#times.retryMs; this.#attempts.get(jobId) === attempt;) {
       try {
-        const link = await this.#connect(true);
+        const link = await this.#connect(mayAskFor(attempt));
         await this.#submit(link, attempt);
         return;
       } catch (error) {
@@ -287,7 +331,14 @@ class RemoteRunner implements PlaceRunner {
   }
 
   async #submit(link: RemoteLink, attempt: Attempt): Promise<void> {
-    const spec = toSpec(attempt.job);
+    const { job, jobId } = attempt;
+    if (job) await this.#send(link, attempt, job);
+    else await link.channel.call('job/attach', { jobId, afterSeq: attempt.lastSeq });
+    if (attempt.isCancelled) await link.channel.call('job/cancel', { jobId });
+  }
+
+  async #send(link: RemoteLink, attempt: Attempt, job: CardJob): Promise<void> {
+    const spec = toSpec(job);
     for (let round = 0; ; round++) {
       if (attempt.isCancelled && !attempt.isSent) {
         attempt.ended.resolve(emptyResult({ kind: 'cancelled' }));
@@ -307,9 +358,8 @@ class RemoteRunner implements PlaceRunner {
       if (round >= submitRounds)
         throw new UserError('store-damaged', `${this.id} loses what is copied to it`);
       attempt.events.progress(0, `Copying to ${this.id}`);
-      await link.put(blobsOfJob(this.#options.blobs, attempt.job));
+      await link.put(blobsOfJob(this.#options.blobs, job));
     }
-    if (attempt.isCancelled) await link.channel.call('job/cancel', { jobId: spec.jobId });
   }
 
   #hear(jobId: string, seq: number, event: JobEvent): void {
@@ -327,7 +377,7 @@ class RemoteRunner implements PlaceRunner {
         return;
       case 'log':
         attempt.logBytes += event.text.length;
-        if (attempt.logBytes <= attempt.job.limits.logMB * 1024 * 1024 + logSlackBytes)
+        if (attempt.logBytes <= attempt.logLimitBytes + logSlackBytes)
           attempt.events.log(event.stream, event.text);
         return;
       case 'egress':
@@ -341,11 +391,10 @@ class RemoteRunner implements PlaceRunner {
   /** The result with its outputs in the store here. */
   async #withOutputs(attempt: Attempt, result: JobResult): Promise<JobResult> {
     const artifacts = Object.values(result.outputs);
-    const limitBytes = attempt.job.limits.outputMB * 1024 * 1024;
     for (let waitMs = this.#times.retryMs; artifacts.length > 0;) {
       try {
-        const link = await this.#connect(true);
-        await link.fetch(artifacts, limitBytes);
+        const link = await this.#connect(mayAskFor(attempt));
+        await link.fetch(artifacts, attempt.outputLimitBytes);
         break;
       } catch (error) {
         if (attempt.isCancelled)
@@ -359,15 +408,26 @@ class RemoteRunner implements PlaceRunner {
     return result;
   }
 
+  /** The same; a result whose outputs can't be had is told as what it is. */
+  async #withWhatIsRight(attempt: Attempt, result: JobResult): Promise<JobResult> {
+    try {
+      return await this.#withOutputs(attempt, result);
+    } catch (error) {
+      if (!(error instanceof UserError) || isLost(error) || error.code === 'cancelled') throw error;
+      const outcome = { kind: 'refused', code: 'bad-input', detail: error.message } as const;
+      return { ...result, outcome, outputs: {} };
+    }
+  }
+
   /** Of a job of this engine, or of one before it: never of another that is alive, or of a job that is to end. */
   #awaitedOf(jobId: string): AwaitedRelease | undefined {
     const attempt = this.#attempts.get(jobId);
     if (!attempt) return this.#options.jobs.awaited(jobId);
-    return attempt.isCancelled ? undefined : attempt.job.releaseLater;
+    return attempt.isCancelled ? undefined : attempt.releaseLater;
   }
 
   #cancel(attempt: Attempt): void {
-    const { jobId } = attempt.job;
+    const { jobId } = attempt;
     attempt.isCancelled = true;
     if (!attempt.isSent) {
       attempt.ended.resolve(emptyResult({ kind: 'cancelled' }));
@@ -383,6 +443,7 @@ class RemoteRunner implements PlaceRunner {
 
   #lose(attempt: Attempt, why: string): void {
     const detail = `${why}. How the card ended is asked at the next connection to ${this.id}`;
+    attempt.isLost = true;
     attempt.ended.resolve(attempt.isSent ? emptyResult({ kind: 'unknown', detail }) : unsent(this.id, why));
   }
 
@@ -404,19 +465,35 @@ class RemoteRunner implements PlaceRunner {
     }
   }
 
-  #connect(mayAsk: boolean, signal?: AbortSignal): Promise<RemoteLink> {
+  #connect(mayAsk: boolean, signal?: AbortSignal, search?: Search): Promise<RemoteLink> {
     if (this.#stop.signal.aborted) return Promise.reject(new UserError('cancelled', 'The engine is ending'));
     if (this.#link) return Promise.resolve(this.#link);
-    this.#connecting ??= this.#open(mayAsk).finally(() => (this.#connecting = undefined));
-    return signal ? untilAborted(this.#connecting, signal) : this.#connecting;
+    const made = this.#made(mayAsk, search);
+    return signal ? untilAborted(made, signal) : made;
   }
 
-  async #open(mayAsk: boolean): Promise<RemoteLink> {
+  /** The connection that is being made. One that asks nobody is not the answer to a person. */
+  #made(mayAsk: boolean, search?: Search): Promise<RemoteLink> {
+    const { mayAsk: asks, link } = this.#connecting ?? {};
+    if (link && (asks || !mayAsk)) return link;
+    if (link) return link.catch(() => this.#connect(mayAsk));
+    const connecting = {
+      mayAsk,
+      link: this.#open(mayAsk, search).finally(() => {
+        if (this.#connecting === connecting) this.#connecting = undefined;
+      }),
+    };
+    this.#connecting = connecting;
+    return connecting.link;
+  }
+
+  async #open(mayAsk: boolean, search?: Search): Promise<RemoteLink> {
     const { transport, blobs, engine, onProblem } = this.#options;
-    this.#set('connecting');
+    const doing = search?.looking ?? '';
+    this.#set('connecting', doing);
     let opened: RemoteLink | undefined;
     try {
-      const onStep = (step: string) => this.#set('connecting', step);
+      const onStep = (step: string) => this.#set('connecting', doing || step);
       const link = await transport.open({ signal: this.#stop.signal, mayAsk, onStep });
       const at = this.#options.now();
       opened = await RemoteLink.open({
@@ -434,19 +511,36 @@ class RemoteRunner implements PlaceRunner {
       this.#greeting = opened.greeting;
       this.#set('ready');
       this.#watch();
-      const isOwn = (jobId: string) => this.#attempts.has(jobId);
-      void reconcile(opened, this.id, this.#options.jobs, isOwn).catch((error: unknown) =>
-        onProblem(`${this.id}: ${errorMessage(error)}`),
-      );
+      void this.#reconcile(opened);
       return opened;
     } catch (error) {
-      const remedy = error instanceof UserError ? error.data['remedy'] : undefined;
-      this.#set(
-        isLost(error) ? 'lost' : 'refused',
-        errorMessage(error),
-        typeof remedy === 'string' ? remedy : '',
-      );
+      const { state, detail, remedy } = trouble(error, mayAsk, search);
+      this.#set(state, detail, remedy);
       throw error;
+    }
+  }
+
+  /** Takes up what is left there, beside what the link is used for. */
+  async #reconcile(link: RemoteLink): Promise<void> {
+    const { jobs, onProblem } = this.#options;
+    try {
+      await reconcile({
+        link,
+        place: this.id,
+        jobs,
+        isOwn: (jobId) => this.#attempts.has(jobId),
+        isCurrent: () => this.#link === link,
+        follow: (job, left) => {
+          const followed: Promise<void> = this.#follow(job, left).finally(() =>
+            this.#following.delete(followed),
+          );
+          this.#following.add(followed);
+          return followed;
+        },
+      });
+    } catch (error) {
+      // What is left waits for the next connection.
+      if (!isLost(error)) onProblem(`${this.id}: ${errorMessage(error)}`);
     }
   }
 
@@ -488,8 +582,19 @@ class RemoteRunner implements PlaceRunner {
     }
   }
 
+  /** Less where the engine is ending. */
   #wait(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.#options.setTimer(resolve, ms));
+    const { signal } = this.#stop;
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        stopTimer();
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const stopTimer = this.#options.setTimer(done, ms);
+      signal.addEventListener('abort', done, { once: true });
+    });
   }
 
   #set(state: PlaceView['state'], detail = '', remedy = ''): void {
@@ -504,6 +609,55 @@ class RemoteRunner implements PlaceRunner {
   }
 }
 
+type NewAttempt = Pick<
+  Attempt,
+  'jobId' | 'job' | 'events' | 'logLimitBytes' | 'outputLimitBytes' | 'releaseLater'
+>;
+
+function newAttempt(given: NewAttempt): Attempt {
+  return {
+    ...given,
+    lastSeq: 0,
+    logBytes: 0,
+    isSent: false,
+    sentTo: '',
+    isDelivering: false,
+    isCancelled: false,
+    isLost: false,
+    ended: Promise.withResolvers<JobResult>(),
+  };
+}
+
+/** A person who has started a run may be asked for it; nobody is asked for what was found again. */
+function mayAskFor({ job }: Attempt): boolean {
+  return job !== undefined;
+}
+
+function lostDetail({ outcome }: JobResult): string {
+  return outcome.kind === 'unknown' ? outcome.detail : 'it is not known how the card ended';
+}
+
+/** How a place that could not be connected to is shown. */
+function trouble(
+  error: unknown,
+  mayAsk: boolean,
+  search?: Search,
+): Pick<PlaceView, 'state' | 'detail' | 'remedy'> {
+  const message = errorMessage(error);
+  const told = error instanceof UserError ? error.data['remedy'] : undefined;
+  const remedy = typeof told === 'string' ? told : '';
+  if (isLost(error)) {
+    const detail = search ? `${message.replace(/[.]$/, '')}. ${search.notReached}` : message;
+    return { state: 'lost', detail, remedy };
+  }
+  const asks = !mayAsk && error instanceof UserError && ['host-key', 'sign-in'].includes(error.code);
+  if (!asks) return { state: 'refused', detail: message, remedy };
+  // A key that is another one than the known is nothing to say yes to.
+  const isNothingToAsk = error.code === 'host-key' && error.data['isUnknown'] !== true;
+  return { state: 'asks', detail: message, remedy: isNothingToAsk ? remedy : 'Check Place asks you.' };
+}
+
+const megabyte = 1024 * 1024;
 const submitRounds = 3;
 const logSlackBytes = 64 * 1024;
 

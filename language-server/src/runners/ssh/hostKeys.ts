@@ -100,6 +100,7 @@ export class HostKeyChecks {
             `${name} is not known (${shown.keyType} ${shown.fingerprint}).${authority}`,
             {
               fingerprint: shown.fingerprint,
+              isUnknown: true,
               remedy:
                 'Run the card in VS Code, which asks you, or connect once with “ssh” in a terminal; compare the fingerprint.',
             },

@@ -99,5 +99,6 @@ const forgetful: RemoteJobs = {
   left: () => [],
   knows: () => false,
   awaited: () => undefined,
-  adopt: () => undefined,
+  takeUp: () => 'nobody',
+  neverAccepted: () => undefined,
 };

@@ -11,6 +11,7 @@ function fake(log: string[]): EngineServices {
     vaultChanged: () => undefined,
     cardStatus: () => null,
     warmUp: () => undefined,
+    findHeld: () => undefined,
     whenFinished: () => Promise.resolve(),
     dispose: () => Promise.resolve(void log.push('disposed')),
   };

@@ -18,12 +18,18 @@ const releaseLater = {
 describe('the jobs elsewhere that a home remembers', () => {
   const folder = useTemporaryFolder();
 
+  const untold = () => assert.fail('told');
+
   it('keep what the next engine asks for their vault values with, until they are cancelled or settled [SLURM-17]', () => {
     const open = () => {
       const store = openStore(openHome(join(folder(), 'home')), () => 1);
       return {
         store,
-        jobs: createRemoteJobs({ store, now: () => 1, onAdopted: () => assert.fail('adopted') }),
+        jobs: createRemoteJobs({
+          store,
+          now: () => 1,
+          events: { delta: untold, log: untold, problem: untold },
+        }),
       };
     };
     const first = open();
@@ -35,7 +41,7 @@ describe('the jobs elsewhere that a home remembers', () => {
     assert.equal(jobs.awaited('plain'), undefined);
     assert.equal(jobs.awaited('unknown'), undefined);
     jobs.cancel('one');
-    jobs.adopt('two', undefined, []);
+    jobs.neverAccepted('two');
     assert.equal(jobs.awaited('one'), undefined);
     assert.equal(jobs.awaited('two'), undefined);
     store.close();

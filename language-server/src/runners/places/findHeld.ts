@@ -1,0 +1,148 @@
+import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
+import { parsePlace } from '../../../../protocol/src/places.ts';
+import type { PlaceRunner } from './placeRunner.ts';
+
+/** A place that holds cards of the open projects, by what this home remembers. */
+export interface HeldThere {
+  readonly place: string;
+  readonly cards: number;
+  /** True where for one of them, at least, the place is still accepted. */
+  readonly isAccepted: boolean;
+}
+
+export interface FindHeldOptions {
+  /** Nothing where the workspace is not trusted. Read anew before each look. */
+  readonly held: () => readonly HeldThere[];
+  readonly get: (place: string) => PlaceRunner;
+  readonly setTimer: (run: () => void, ms: number) => () => void;
+  readonly onProblem: (problem: string) => void;
+  readonly times?: FindTimes;
+}
+
+export interface FindTimes {
+  /** From when looking is asked for until it begins: a window that starts has other things to do. */
+  readonly startMs: number;
+  /** Between one look at a place and the next; with the last, looking ends. */
+  readonly waitsMs: readonly number[];
+}
+
+const minute = 60_000;
+export const findTimes: FindTimes = {
+  startMs: 1500,
+  waitsMs: [5_000, 15_000, 45_000, 2 * minute, 5 * minute, 10 * minute, 10 * minute],
+};
+
+/**
+ * Finds again what an earlier engine has left in other places: connects by itself, in the background and without a
+ * question, to each that holds cards of the open projects, so that they are taken up. A place that is not reached is
+ * looked for again a few times, ever less often. One that needs an answer, or that is not accepted any more, says so
+ * and waits for a person.
+ */
+export class FindHeld {
+  readonly #options: FindHeldOptions;
+  readonly #times: FindTimes;
+  /** What ends the wait of each place that is looked for. */
+  readonly #looking = new Map<string, () => void>();
+  #stopStart: (() => void) | undefined;
+  #isDisposed = false;
+
+  constructor(options: FindHeldOptions) {
+    this.#options = options;
+    this.#times = options.times ?? findTimes;
+  }
+
+  /** Looks a moment from now. Safe to call at any time and often. */
+  schedule(): void {
+    if (this.#isDisposed) return;
+    this.#stopStart ??= this.#options.setTimer(() => {
+      this.#stopStart = undefined;
+      this.#look();
+    }, this.#times.startMs);
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#stopStart?.();
+    for (const stop of this.#looking.values()) stop();
+    this.#looking.clear();
+  }
+
+  #look(): void {
+    for (const each of this.#held()) {
+      if (this.#looking.has(each.place)) continue;
+      if (each.isAccepted) void this.#find(each, 0);
+      else this.#sayWithdrawn(each);
+    }
+  }
+
+  /** One look, and what it leads to. Never rejects. */
+  async #find({ place, cards }: HeldThere, round: number): Promise<void> {
+    this.#looking.set(place, () => undefined);
+    const waitMs = this.#times.waitsMs[round];
+    const search = { looking: lookingText(place, cards), notReached: notReachedText(cards, waitMs) };
+    try {
+      await this.#options.get(place).find?.(search);
+      this.#looking.delete(place);
+    } catch (error) {
+      this.#looking.delete(place);
+      if (this.#isDisposed || waitMs === undefined || !isWorthATry(error)) return;
+      const stop = this.#options.setTimer(() => {
+        this.#looking.delete(place);
+        const now = this.#held().find((each) => each.place === place);
+        if (now?.isAccepted) void this.#find(now, round + 1);
+        else if (now) this.#sayWithdrawn(now);
+      }, waitMs);
+      this.#looking.set(place, stop);
+    }
+  }
+
+  #held(): readonly HeldThere[] {
+    if (this.#isDisposed) return [];
+    try {
+      // What is in a VM ends with it, and it is started for a card alone.
+      return this.#options.held().filter(({ place }) => {
+        const kind = parsePlace(place)?.kind;
+        return kind !== undefined && kind !== 'local' && kind !== 'vm';
+      });
+    } catch (error) {
+      this.#options.onProblem(`What other places hold can’t be looked for: ${errorMessage(error)}`);
+      return [];
+    }
+  }
+
+  #sayWithdrawn({ place, cards }: HeldThere): void {
+    try {
+      const detail = `${mayHold(cards)}, but running cards in ${place} is not accepted any more, so Sallyport does not connect to it by itself.`;
+      this.#options.get(place).say?.(detail, 'Check Place connects to it once and fetches what it holds.');
+    } catch (error) {
+      this.#options.onProblem(errorMessage(error));
+    }
+  }
+}
+
+/** True where the next look may find what this one did not. */
+function isWorthATry(error: unknown): boolean {
+  return error instanceof UserError && ['unreachable', 'closed', 'timeout'].includes(error.code);
+}
+
+function lookingText(place: string, cards: number): string {
+  return `Looking for ${cards === 1 ? 'one card' : `${cards} cards`} at ${place}`;
+}
+
+function mayHold(cards: number): string {
+  return cards === 1 ? 'It may hold one card of this window' : `It may hold ${cards} cards of this window`;
+}
+
+function notReachedText(cards: number, waitMs: number | undefined): string {
+  const when =
+    waitMs === undefined
+      ? 'Sallyport does not look for it by itself any more; Check Place does'
+      : `Sallyport looks again in ${waitText(waitMs)}`;
+  return `${mayHold(cards)}. ${when}`;
+}
+
+function waitText(ms: number): string {
+  if (ms < minute) return `${Math.max(1, Math.round(ms / 1000))} seconds`;
+  const minutes = Math.round(ms / minute);
+  return minutes === 1 ? 'one minute' : `${minutes} minutes`;
+}

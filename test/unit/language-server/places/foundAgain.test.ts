@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CardRunView, RunView } from '../../../../protocol/src/engine.ts';
+import type { PlaceView } from '../../../../protocol/src/places.ts';
+import { findTimes } from '../../../../language-server/src/runners/places/findHeld.ts';
+import type { EngineServicesOptions } from '../../../../language-server/src/services.ts';
+import { bundledRunner } from '../../../support/bundledRunner.ts';
+import { openPlaceEngine } from '../../../support/placeEngine.ts';
+import { writeProject } from '../../../support/projectFolder.ts';
+import { removeHost, SshHost } from '../../../support/sshHost.ts';
+import { hasSshd } from '../../../support/sshPlace.ts';
+import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
+import { never, type TestEngine } from '../../../support/testEngine.ts';
+import { until } from '../../../support/until.ts';
+
+const leftProgram = join(import.meta.dirname, '../../../support/leftPlaceEngine.ts');
+const waitMs = 60_000;
+
+/** An engine is killed while its card runs over SSH, and the next one is opened. Nobody presses anything. */
+describe('a card that an engine has left elsewhere', function () {
+  this.timeout(3 * waitMs);
+  const folder = useTemporaryFolder();
+  const engines: TestEngine[] = [];
+  let host: SshHost;
+
+  before(function () {
+    if (hasSshd) return;
+    console.log('No sshd here: install openssh-server to run these.');
+    this.skip();
+  });
+  beforeEach(async () => {
+    host = new SshHost({ folder: join(folder(), 'host') });
+    await host.start();
+    const known = join(folder(), 'known_hosts');
+    writeFileSync(known, host.knownLine());
+    const end = `Host *\n  UserKnownHostsFile ${known}\n  GlobalKnownHostsFile none\n`;
+    writeFileSync(join(folder(), 'ssh_config'), host.configBlock('lab') + end);
+  });
+  afterEach(async () => {
+    for (const engine of engines.splice(0)) await engine.dispose();
+    await removeHost(host);
+  });
+
+  const project = () => join(folder(), 'project');
+  /** Runs a card with this script until it has said something, and kills its engine. */
+  const leave = async (script: string): Promise<void> => {
+    writeProject(project(), {
+      slow: {
+        ...{ runtime: 'shell', entry: 'main.sh', outputs: { out: { type: 'text' } } },
+        permissions: { executionService: 'ssh:lab' },
+      },
+    });
+    writeFileSync(join(project(), 'cards/slow/main.sh'), script);
+    const child = spawn(process.execPath, [leftProgram, folder(), bundledRunner()], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+    await until(() => {
+      assert.equal(child.exitCode, null);
+      return said.includes('up');
+    }, waitMs);
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+    await until(() => host.sessions().length === 0, waitMs);
+  };
+  const open = (more: Partial<EngineServicesOptions> = {}): TestEngine => {
+    const engine = openPlaceEngine(join(folder(), 'home'), project(), join(folder(), 'ssh_config'), {
+      findTimes: { ...findTimes, startMs: 0 },
+      ...more,
+    });
+    engines.push(engine);
+    return engine;
+  };
+  const runOf = async (engine: TestEngine): Promise<RunView> => {
+    const { runs } = await engine.handlers['run/list']({ limit: 9 }, never);
+    assert.equal(runs.length, 1);
+    return engine.view(runs[0]?.runId ?? '');
+  };
+  const cardOf = async (engine: TestEngine): Promise<CardRunView> => {
+    const [card] = (await runOf(engine)).cards;
+    assert.ok(card);
+    return card;
+  };
+  const comesTo = async (engine: TestEngine, state: string): Promise<CardRunView> => {
+    await until(async () => (await cardOf(engine)).status.state === state, waitMs);
+    return cardOf(engine);
+  };
+  const logOf = async (engine: TestEngine): Promise<string[]> => {
+    const { cardRunId } = (await cardOf(engine)).status;
+    const { lines } = await engine.handlers['log/read']({ cardRunId, fromLine: 0, count: 1000 }, never);
+    return lines.map(({ text }) => text);
+  };
+  const journal = () => readFileSync(join(host.home, '.sallyport/runner/journal'), 'utf8');
+  const hasEndedThere = () => until(() => journal().includes('"t":"ended"'), waitMs);
+  const viewOf = async (engine: TestEngine): Promise<PlaceView | undefined> =>
+    (await engine.handlers['place/list']({}, never)).find(({ id }) => id === 'ssh:lab');
+  const connections = () => host.said.match(/Connection from/g)?.length ?? 0;
+  const counted = ['1', '2', '3', '4'];
+  /** Counts to two, and on when `goOn` is called. */
+  const nap = String(1_000_000 + process.pid);
+  const counting = `echo 1; echo 2; sleep ${nap}; echo 3; echo 4; echo out > $SALLYPORT_OUTPUTS/out\n`;
+  const goOn = (): void => {
+    const naps = readdirSync('/proc').filter((pid) => commandOf(pid) === `sleep ${nap}`);
+    // Of this signal a shell says nothing.
+    for (const pid of naps) process.kill(Number(pid), 'SIGPIPE');
+  };
+  const quick = 'echo begin; sleep 0.2; echo end; echo out > $SALLYPORT_OUTPUTS/out\n';
+  const endless = 'echo begin; sleep 600\n';
+
+  it('[PLACE-17] that has ended meanwhile is fetched by itself, once, and forgotten there', async () => {
+    await leave(quick);
+    await hasEndedThere();
+    // Without looking its end stays unknown (control).
+    const idle = open();
+    assert.equal((await cardOf(idle)).status.state, 'unknown');
+    const before = connections();
+    await idle.dispose();
+    assert.equal(connections(), before);
+
+    const engine = open();
+    engine.services.findHeld();
+    const card = await comesTo(engine, 'done');
+    assert.deepEqual(await logOf(engine), ['begin', 'end']);
+    assert.equal(card.outputs.length, 1);
+    assert.equal((await runOf(engine)).summary.state, 'done');
+    const states = engine.told.flatMap(({ method, params }) =>
+      method === 'place/changed' ? [params as PlaceView] : [],
+    );
+    assert.deepEqual(states[0] && [states[0].state, states[0].detail], [
+      'connecting',
+      'Looking for one card at ssh:lab',
+    ]);
+    await until(async () => (await engine.handlers['place/held']({ place: 'ssh:lab' }, never)).length === 0);
+    assert.equal(journal().match(/"t":"started"/g)?.length ?? 0, 1);
+    // What came is a result as any other: nothing runs for it again.
+    const again = await engine.run();
+    assert.deepEqual(again.cards[0]?.status.cached, true);
+  });
+
+  it('[PLACE-17] that goes on is shown as running: its log streams, without a gap or a line twice, to its end', async () => {
+    await leave(counting);
+    const engine = open();
+    engine.services.findHeld();
+    const running = await comesTo(engine, 'running');
+    assert.equal(running.status.finishedAt, null);
+    const { summary } = await runOf(engine);
+    assert.equal(summary.state, 'running');
+    assert.deepEqual(summary.counts, { running: 1 });
+    assert.equal((await viewOf(engine))?.running, 1);
+    await until(async () => (await logOf(engine)).length === 2, waitMs);
+    // And over a connection that is lost on the way.
+    host.signalSessions('SIGKILL');
+    goOn();
+    await comesTo(engine, 'done');
+    assert.deepEqual(await logOf(engine), counted);
+    assert.equal((await runOf(engine)).summary.state, 'done');
+    assert.equal((await viewOf(engine))?.running, 0);
+  });
+
+  it('[PLACE-17] is cancelled there from the run that it belongs to', async () => {
+    await leave(endless);
+    const engine = open();
+    engine.services.findHeld();
+    const { status } = await comesTo(engine, 'running');
+    const { found } = await engine.handlers['run/cancel']({ runId: status.runId }, never);
+    assert.equal(found, true);
+    await comesTo(engine, 'cancelled');
+    assert.equal((await runOf(engine)).summary.state, 'cancelled');
+    await until(() => journal().includes('"t":"ended"'), waitMs);
+  });
+
+  it('[PLACE-17] is found again by the next engine, where the one that found it ends too', async () => {
+    await leave(counting);
+    const first = open();
+    first.services.findHeld();
+    await comesTo(first, 'running');
+    await first.dispose();
+    const next = open();
+    assert.equal((await cardOf(next)).status.state, 'unknown');
+    assert.equal((await runOf(next)).summary.state, 'unknown');
+    next.services.findHeld();
+    await comesTo(next, 'running');
+    goOn();
+    await comesTo(next, 'done');
+    assert.deepEqual(await logOf(next), counted);
+  });
+
+  it('[PLACE-17] is one engine’s, where several windows look for it at once', async () => {
+    await leave(counting);
+    const both = [open(), open()];
+    for (const engine of both) engine.services.findHeld();
+    await Promise.all(both.map((engine) => comesTo(engine, 'running')));
+    goOn();
+    await Promise.all(both.map((engine) => comesTo(engine, 'done')));
+    for (const engine of both) assert.deepEqual(await logOf(engine), counted);
+    const [one, other] = both.map(
+      (engine) => engine.told.filter(({ method }) => method === 'log/appended').length,
+    );
+    assert.ok((one === 0) !== (other === 0), `${one} and ${other}`);
+  });
+
+  it('[PLACE-17] is found though the host is down when it is first looked for', async () => {
+    await leave(quick);
+    await hasEndedThere();
+    await host.stop();
+    const engine = open({ findTimes: { startMs: 0, waitsMs: Array.from({ length: 500 }, () => 100) } });
+    engine.services.findHeld();
+    await until(async () => (await viewOf(engine))?.state === 'lost', waitMs);
+    await until(async () => /It may hold one card/.test((await viewOf(engine))?.detail ?? ''), waitMs);
+    await host.start();
+    await comesTo(engine, 'done');
+  });
+
+  it('[PLACE-18] is not looked for where its place was taken back: nothing connects until a person does', async () => {
+    await leave(quick);
+    await hasEndedThere();
+    const engine = open();
+    const { cards } = await engine.handlers['permissions/review']({ root: project() }, never);
+    const key = cards[0]?.permissions[0]?.key ?? '';
+    await engine.handlers['permissions/revoke']({ root: project(), card: 'slow', key }, never);
+    const before = connections();
+    engine.services.findHeld();
+    await until(async () => /not accepted any more/.test((await viewOf(engine))?.detail ?? ''));
+    assert.equal(connections(), before);
+    assert.equal((await viewOf(engine))?.state, 'closed');
+    await engine.handlers['place/check']({ place: 'ssh:lab' }, never);
+    await comesTo(engine, 'done');
+  });
+
+  it('[PLACE-18] is not looked for in a workspace that is not trusted, and is once it is', async () => {
+    await leave(quick);
+    await hasEndedThere();
+    const engine = open({ trusted: false, findTimes: { ...findTimes, startMs: 0 } });
+    const before = connections();
+    engine.services.findHeld();
+    // The look is over when a timer that was set after it has run.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal(connections(), before);
+    assert.equal((await cardOf(engine)).status.state, 'unknown');
+    engine.services.setTrusted(true);
+    await comesTo(engine, 'done');
+  });
+
+  for (const [title, change] of [
+    ['is not known any more', () => ''],
+    ['is another one than before', (known: string) => known.replace(/AAAA\S+/, changedKey)],
+  ] as const)
+    it(`[PLACE-18] is not asked about where the host’s key ${title}: the place needs a person`, async () => {
+      await leave(quick);
+      await hasEndedThere();
+      const known = join(folder(), 'known_hosts');
+      const good = readFileSync(known, 'utf8');
+      writeFileSync(known, change(good));
+      const asked: string[] = [];
+      const engine = open({
+        placeSurroundings: {
+          person: {
+            ask: (method) => {
+              asked.push(method);
+              return method === 'vault/sshKeys'
+                ? Promise.resolve([] as never)
+                : Promise.resolve({ accepted: false } as never);
+            },
+          },
+        },
+      });
+      engine.services.findHeld();
+      await until(async () => (await viewOf(engine))?.state === 'asks', waitMs);
+      const { detail = '', remedy = '' } = (await viewOf(engine)) ?? {};
+      assert.match(detail, /SHA256:/);
+      assert.notEqual(remedy, '');
+      assert.deepEqual(asked, []);
+      assert.equal((await cardOf(engine)).status.state, 'unknown');
+      // A person who presses the button is asked, or told (control).
+      await engine.handlers['place/check']({ place: 'ssh:lab' }, never);
+      assert.deepEqual(asked, [title.includes('another') ? 'place/changedHostKey' : 'place/confirmHostKey']);
+      writeFileSync(known, good);
+      await engine.handlers['place/check']({ place: 'ssh:lab' }, never);
+      await comesTo(engine, 'done');
+    });
+});
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+  } catch {
+    return '';
+  }
+}
+
+/** Another Ed25519 key, in base64: one character of its 32 bytes is another one. */
+function changedKey(key: string): string {
+  return `${key.slice(0, 40)}${key[40] === 'A' ? 'B' : 'A'}${key.slice(41)}`;
+}
