@@ -484,7 +484,8 @@ export function plannedWord(action: PlannedCard['action']): string {
 
 /** One part of a cache key that changed, in words. */
 export function changeText(change: KeyPartChange): string {
-  const detail = plain(change.detail);
+  // That it is the first run is all there is to say.
+  const detail = change.part === 'first-run' ? '' : plain(change.detail);
   const word = changeWord(change.part);
   return detail === '' ? word : `${word}: ${detail}`;
 }

@@ -227,6 +227,24 @@ describe('a window with a project', () => {
     await window.row('Cards', /^Hello, from cache/).waitFor();
   });
 
+  it('[VAULTUI-01] makes no vault for what there is nothing for without one', async () => {
+    const { window } = used();
+    for (const [command, words] of [
+      ['exportVault', /There is no vault yet/],
+      ['backUpVault', /There is no vault yet/],
+      ['recoverVault', /There is no vault yet/],
+      ['changeVaultPassword', /There is no personal vault yet/],
+      ['lockVault', /No vault is open/],
+    ] as const) {
+      await window.host('command', { command: `sallyport.${command}` });
+      await window.notification(words);
+      await window.clearNotifications();
+    }
+    await window.host('command', { command: 'sallyport.vault.focus' });
+    await window.row('Vault', /^Agents’ vault, not created yet/).waitFor();
+    await window.row('Vault', /^Personal vault, not created yet/).waitFor();
+  });
+
   it('[CARE-01] Doctor writes a report with the state of sealing', async () => {
     const { window } = used();
     await window.host('command', { command: 'sallyport.doctor' });

@@ -1,11 +1,11 @@
-import { Uri, ViewColumn, window, type WebviewPanel } from 'vscode';
+import { type Uri, ViewColumn, window, type WebviewPanel } from 'vscode';
 import * as z from 'zod/mini';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { together, type Disposable } from '../disposable.ts';
 import type { Engine } from '../engine.ts';
 import type { Log } from '../log.ts';
 import type { Notifier } from '../notifier.ts';
-import { openShell, webviewFolder, webviewOptions } from '../panels/openShell.ts';
+import { openShell, tabIcon, webviewFolder, webviewOptions } from '../panels/openShell.ts';
 import { PanelGroup } from '../panels/panelGroup.ts';
 import { createWebviewFiles } from '../panels/webviewFiles.ts';
 import type { PluginCalls } from '../vault/pluginCalls.ts';
@@ -92,8 +92,7 @@ export class AppPanels implements Disposable {
 
   #fill(panel: WebviewPanel): void {
     const { extensionUri, notifier } = this.#options;
-    // The one with colours of its own: a tab's icon does not take those of the theme.
-    panel.iconPath = Uri.joinPath(extensionUri, 'extension', 'media', 'icon.svg');
+    panel.iconPath = tabIcon(extensionUri);
     openShell(panel, 'appHost', extensionUri, this.#files).catch((error: unknown) => {
       panel.dispose();
       notifier.showError(error);

@@ -33,6 +33,11 @@ export async function openShell(
   });
 }
 
+/** Sallyport's picture with colours of its own: a tab's icon does not take those of the theme. */
+export function tabIcon(extensionUri: Uri): Uri {
+  return Uri.joinPath(extensionUri, 'extension', 'media', 'icon.svg');
+}
+
 /** No forms, no command links. Messages are the only way out of the page. */
 export function webviewOptions(extensionUri: Uri) {
   return {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Channel } from '../../../protocol/src/channel.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { pageHost, pageWebview } from '../../../protocol/src/webview.ts';
-import { openShell, webviewOptions } from './openShell.ts';
+import { openShell, tabIcon, webviewOptions } from './openShell.ts';
 import { readOutput, type OutputRef } from './outputFile.ts';
 import { countBadMessages, type PanelServices } from './panelServices.ts';
 import { panelWords } from './panelWords.ts';
@@ -28,6 +28,7 @@ export function openPagePanel(
     ViewColumn.Beside,
     webviewOptions(services.extensionUri),
   );
+  panel.iconPath = tabIcon(services.extensionUri);
   const transport = webviewTransport(panel.webview);
   // The page asks and is answered; nothing is ever told to it, so the channel needs no name.
   new Channel(transport, pageWebview, {

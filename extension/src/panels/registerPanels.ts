@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { parseTarget } from '../commandTarget.ts';
 import { together, type Disposable } from '../disposable.ts';
 import { CanvasPanel } from './canvasPanel.ts';
-import { openShell, webviewFolder, webviewOptions } from './openShell.ts';
+import { openShell, tabIcon, webviewFolder, webviewOptions } from './openShell.ts';
 import { OutputCopies } from './outputCopies.ts';
 import type { OutputRef } from './outputFile.ts';
 import { openPagePanel } from './pagePanel.ts';
@@ -39,6 +39,7 @@ export function registerPanels(services: PanelServices): Disposable {
     },
   };
   const fill = (panel: WebviewPanel, kind: 'canvas' | 'run') => {
+    panel.iconPath = tabIcon(extensionUri);
     openShell(panel, kind, extensionUri, files).catch((error: unknown) => {
       panel.dispose();
       services.notifier.showError(error);

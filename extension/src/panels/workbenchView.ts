@@ -11,7 +11,7 @@ import type { CommandRegistry } from '../commandRegistry.ts';
 import { together, type Disposable } from '../disposable.ts';
 import type { Log } from '../log.ts';
 import type { Notifier } from '../notifier.ts';
-import { openShell, webviewOptions } from './openShell.ts';
+import { openShell, tabIcon, webviewOptions } from './openShell.ts';
 import type { WebviewFiles } from './webviewFiles.ts';
 import type { WorkbenchController } from './workbenchController.ts';
 import { WorkbenchPage } from './workbenchPage.ts';
@@ -87,6 +87,7 @@ export class WorkbenchEditor implements Disposable {
       return;
     }
     this.#panel = panel;
+    panel.iconPath = tabIcon(this.#places.extensionUri);
     const page = fill(this.#places, panel, greeting, () => {
       const column = panel.viewColumn;
       panel.dispose();

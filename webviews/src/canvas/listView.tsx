@@ -40,7 +40,7 @@ const Row = memo(function Row({ card, onOpen }: Pick<ListViewProps, 'onOpen'> & 
   const inputs = card.inputs.filter((input) => input.from !== undefined);
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" className="list-card">
         <button
           type="button"
           className="link"
@@ -55,7 +55,7 @@ const Row = memo(function Row({ card, onOpen }: Pick<ListViewProps, 'onOpen'> & 
       <td>
         <StateLabel shown={shownState(card)} />
       </td>
-      <td>{cardFigures(card)}</td>
+      <td className="nowrap">{cardFigures(card)}</td>
       <td>{inputs.map((input) => `${input.from ?? ''} (${input.type})`).join(', ')}</td>
       <td>{card.permissions.length === 0 ? words.sealed : permissionTexts(card).join('; ')}</td>
     </tr>

@@ -49,7 +49,11 @@ function Reason({ card }: { readonly card: CardRunView }) {
   if (!reason) return null;
   return (
     <div className={`reason reason-${card.status.state}`}>
-      <p>{visibleText(reason.detail)}</p>
+      <p>
+        {reason.kind === 'permission-needed'
+          ? `${words.needsReview}: ${visibleText(reason.detail)}`
+          : visibleText(reason.detail)}
+      </p>
       {reason.remedy === undefined ? null : <p className="muted">{visibleText(reason.remedy)}</p>}
     </div>
   );
@@ -62,8 +66,7 @@ function Result({ card, client }: { readonly card: CardRunView; readonly client:
     card.outputs.find((each) => each.isView) ??
     card.outputs[0];
   if (!output) {
-    const isOver = card.status.state !== 'running' && card.status.state !== 'queued';
-    return <p className="nothing">{isOver ? words.noOutputs : words.noView}</p>;
+    return <p className="nothing">{withoutOutput(card.status)}</p>;
   }
   return (
     <div className="result">
@@ -95,6 +98,13 @@ function Result({ card, client }: { readonly card: CardRunView; readonly client:
       </div>
     </div>
   );
+}
+
+function withoutOutput({ state, runMs }: CardRunView['status']): string {
+  if (state === 'running' || state === 'queued') return words.noView;
+  return runMs === null && state !== 'done' && state !== 'failed' && state !== 'unknown'
+    ? words.didNotRun
+    : words.noOutputs;
 }
 
 function placeText(place: string | undefined): string {

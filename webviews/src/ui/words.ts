@@ -77,6 +77,7 @@ export const words = {
   tabs: { result: 'Result', log: 'Log', details: 'Details' },
   outputs: 'Outputs',
   noOutputs: 'This card left no outputs.',
+  didNotRun: 'This card did not run, so there is no result.',
   noView: 'Nothing to show yet.',
   open: 'Open',
   openPage: 'Open Page',

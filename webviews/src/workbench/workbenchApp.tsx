@@ -117,7 +117,8 @@ function missingOf({ projectName, trusted, connections }: WorkbenchShown): Empty
 }
 
 function titleOf({ conversation, projectName }: WorkbenchShown): string {
-  return showHidden(conversation?.title ?? '') || showHidden(projectName ?? '') || words.untitled;
+  if (projectName === null) return words.product;
+  return showHidden(conversation?.title ?? '') || showHidden(projectName) || words.untitled;
 }
 
 function runCommand({ name }: SlashCommand, client: WorkbenchClient, shown: WorkbenchShown): void {

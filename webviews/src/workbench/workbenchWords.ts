@@ -10,6 +10,7 @@ const count = (value: number, one: string, many: string) =>
 /** Every text of the workbench. Titles, paths and messages are passed in and shown as text nodes only. */
 export const workbenchWords = {
   loading: 'Opening the workbench…',
+  product: 'Sallyport',
   untitled: 'New conversation',
   conversations: 'Conversations',
   newConversation: 'New Conversation',

@@ -2,6 +2,7 @@ import { QuickPickItemKind, ThemeIcon, window, type QuickPickItem } from 'vscode
 import { plain } from '../../plainText.ts';
 import type { ItemSummary } from '../core/items.ts';
 import type { Vault } from '../core/vaultContract.ts';
+import type { VaultKind } from '../core/vaultState.ts';
 import type { VaultTarget } from './vaultTarget.ts';
 import { editWords, itemKindWord, revealWords, vaultName } from './vaultWords.ts';
 
@@ -52,14 +53,20 @@ export async function chooseField(item: ItemSummary, name: string | undefined): 
 
 /** One of the vaults, where there is more than one. */
 export async function chooseVault(vaults: readonly Vault[]): Promise<Vault | undefined> {
-  const [only, ...others] = vaults;
+  const kind = await chooseVaultKind(vaults.map((vault) => vault.kind));
+  return vaults.find((vault) => vault.kind === kind);
+}
+
+/** One of these kinds, where there is more than one. */
+export async function chooseVaultKind(kinds: readonly VaultKind[]): Promise<VaultKind | undefined> {
+  const [only, ...others] = kinds;
   if (only && others.length === 0) return only;
   const chosen = await window.showQuickPick(
-    vaults.map((vault) => ({
-      label: vaultName(vault.kind),
-      detail: vault.kind === 'agents' ? editWords.agentsDetail() : editWords.personalDetail(),
-      iconPath: new ThemeIcon(vault.kind === 'agents' ? 'robot' : 'person'),
-      vault,
+    kinds.map((kind) => ({
+      label: vaultName(kind),
+      detail: kind === 'agents' ? editWords.agentsDetail() : editWords.personalDetail(),
+      iconPath: new ThemeIcon(kind === 'agents' ? 'robot' : 'person'),
+      vault: kind,
     })),
     { title: editWords.chooseVault() },
   );

@@ -16,6 +16,10 @@ export async function exportItems(
   vault: Vault,
   { person, notifier }: { readonly person: Presence; readonly notifier: Notifier },
 ): Promise<void> {
+  if (vault.list().length === 0) {
+    notifier.show(vaultNotices.noItems());
+    return;
+  }
   const chosen = await window.showQuickPick(
     vault.list().map((item) => ({
       label: plain(item.title),

@@ -7,7 +7,7 @@ import { NodeTree } from '../../views/nodeTree.ts';
 import type { Vault } from '../core/vaultContract.ts';
 import { VaultError } from '../core/vaultState.ts';
 import { SilentKeyring } from '../life/vaultSecrets.ts';
-import { chooseItem, chooseVault, type ChosenItem } from './chooseItem.ts';
+import { chooseItem, chooseVault, chooseVaultKind, type ChosenItem } from './chooseItem.ts';
 import { VaultClipboard } from './clipboard.ts';
 import { exportItems } from './exportItems.ts';
 import { endOrphans } from './endOrphans.ts';
@@ -25,6 +25,8 @@ import { parseVaultTarget, type VaultTarget } from './vaultTarget.ts';
 import { statusExplanation, vaultProblem, vaultWords } from './vaultWords.ts';
 import { watchVaultFolder } from './watchVaultFolder.ts';
 import { createRequests } from './registerRequests.ts';
+
+const kinds = ['agents', 'personal'] as const;
 
 /** The Vault view and its commands. Nothing is opened or read before the view is shown or a command needs it. */
 export function registerVault(services: Services): Disposable {
@@ -62,6 +64,16 @@ export function registerVault(services: Services): Disposable {
       if (chosen === 'no-items') notifier.show(vaultNotices.noItems());
       else if (chosen) await act(chosen, target);
     };
+  /** As `withVault`, for what a vault that was never made has nothing for: it is not made for that. */
+  const withMadeVault =
+    (act: (vault: Vault) => Promise<void>) =>
+    async (target: VaultTarget): Promise<void> => {
+      const open = await opened();
+      const wanted = target.kind ? [target.kind] : kinds;
+      if (open.length === 0 && wanted.every((kind) => vaults[kind].status.state === 'absent'))
+        notifier.show(vaultNotices.noVault());
+      else await withVault(act)(target);
+    };
   const withVault =
     (act: (vault: Vault) => Promise<void>) =>
     async (target: VaultTarget): Promise<void> => {
@@ -79,7 +91,13 @@ export function registerVault(services: Services): Disposable {
     registerStatus(services),
     commands.register(
       'sallyport.createVault',
-      guarded(({ kind = 'agents' }) => doors.create(kind)),
+      guarded(async (target) => {
+        await opened();
+        const absent = kinds.filter((kind) => vaults[kind].status.state === 'absent');
+        const kind = target.kind ?? (absent.length > 0 ? await chooseVaultKind(absent) : undefined);
+        if (kind) await doors.create(kind);
+        else if (absent.length === 0) notifier.show(vaultNotices.bothThere());
+      }),
     ),
     commands.register(
       'sallyport.openVault',
@@ -91,7 +109,11 @@ export function registerVault(services: Services): Disposable {
     ),
     commands.register(
       'sallyport.recoverVault',
-      guarded(() => doors.recover()),
+      guarded(async () => {
+        await opened();
+        if (vaults.agents.status.state === 'absent') notifier.show(vaultNotices.noVault());
+        else await doors.recover();
+      }),
     ),
     commands.register(
       'sallyport.lockVault',
@@ -99,7 +121,11 @@ export function registerVault(services: Services): Disposable {
     ),
     commands.register(
       'sallyport.changeVaultPassword',
-      guarded(() => doors.changePassword()),
+      guarded(async () => {
+        await opened();
+        if (vaults.personal.status.state === 'absent') notifier.show(vaultNotices.noPersonalVault());
+        else await doors.changePassword();
+      }),
     ),
     commands.register('sallyport.addVaultItem', guarded(withVault((vault) => items.add(vault)))),
     commands.register(
@@ -136,9 +162,9 @@ export function registerVault(services: Services): Disposable {
     commands.register('sallyport.importVault', guarded(withVault((vault) => importItems(vault, notifier)))),
     commands.register(
       'sallyport.exportVault',
-      guarded(withVault((vault) => exportItems(vault, { person, notifier }))),
+      guarded(withMadeVault((vault) => exportItems(vault, { person, notifier }))),
     ),
-    commands.register('sallyport.backUpVault', guarded(withVault((vault) => backups.backUp(vault)))),
+    commands.register('sallyport.backUpVault', guarded(withMadeVault((vault) => backups.backUp(vault)))),
     commands.register(
       'sallyport.restoreVault',
       guarded(() => backups.restore()),
