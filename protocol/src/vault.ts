@@ -77,10 +77,13 @@ export const plainRequest = z.strictObject({
 
 /** Which plugin of which installation, and the keys of the wishes (`vaultWish`) that it has now. */
 const pluginAsked = {
-  principal,
+  principal: principal.check(z.regex(/^plugin:/)),
   scope: z.string(),
   wishes: z.array(z.string()).check(z.maxLength(100)),
 };
+
+/** Values are sealed for cards and for nobody else. */
+const card = principal.check(z.regex(/^card:/));
 
 /** Asked by the engine, answered by the extension. */
 export const vaultPersonRequests = {
@@ -90,7 +93,7 @@ export const vaultPersonRequests = {
    */
   'vault/release': request(
     z.strictObject({
-      principal,
+      principal: card,
       scope: z.string(),
       jobId: z.string(),
       /** The recipient's X25519 public key, raw, base64. */
@@ -102,7 +105,7 @@ export const vaultPersonRequests = {
   ),
   /** Which of these have a grant now; nothing is released and nothing is asked. */
   'vault/covered': request(
-    z.strictObject({ principal, scope: z.string(), wishes: z.array(vaultWish) }),
+    z.strictObject({ principal: card, scope: z.string(), wishes: z.array(vaultWish) }),
     z.strictObject({ covered: z.array(z.boolean()) }),
   ),
   /** Ids and fields that can be named; never values. */
@@ -120,7 +123,7 @@ export const vaultPersonRequests = {
   ),
   /** What a model asks for: waits as pending until a person answers, in native UI with presence where it is needed. */
   'vault/ask': request(
-    z.strictObject({ principal, scope: z.string(), wish: vaultWish, reason: z.string() }),
+    z.strictObject({ principal: card, scope: z.string(), wish: vaultWish, reason: z.string() }),
     z.strictObject({ grant: z.string(), state: z.enum(['pending', 'accepted', 'declined']) }),
     { timeoutMs: 0 },
   ),

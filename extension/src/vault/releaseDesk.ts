@@ -41,6 +41,7 @@ export class ReleaseDesk {
   /** All or nothing. Rejects with `permission-needed`; what is not granted waits for a person from then on. */
   async release(params: ParamsOf<Requests['vault/release']>): Promise<ResultOf<Requests['vault/release']>> {
     const { principal, scope, jobId, recipient, wishes } = params;
+    assertCard(principal);
     const vaults = await this.#options.openVaults();
     const found: Found[] = [];
     for (const wish of wishes) found.push(await this.#find(vaults, { principal, scope, wish }));
@@ -61,6 +62,7 @@ export class ReleaseDesk {
     scope,
     wishes,
   }: ParamsOf<Requests['vault/covered']>): Promise<ResultOf<Requests['vault/covered']>> {
+    assertCard(principal);
     const vaults = await this.#options.openVaults();
     return {
       covered: wishes.map((wish) => this.#covering(vaults, { principal, scope, wish }) !== undefined),
@@ -85,6 +87,7 @@ export class ReleaseDesk {
     reason,
     ...wanted
   }: ParamsOf<Requests['vault/ask']>): Promise<ResultOf<Requests['vault/ask']>> {
+    assertCard(wanted.principal);
     const vaults = await this.#options.openVaults();
     const covering = this.#covering(vaults, wanted);
     if (covering) return { grant: covering.grant.id, state: 'accepted' };
@@ -137,6 +140,14 @@ export class ReleaseDesk {
       return sealValue(recipient, { jobId, grant: grant.id, wish }, bytes);
     });
   }
+}
+
+/**
+ * Values are sealed for cards alone. What was granted to a plugin, a place or a connection is put into a request or signs
+ * here; sealed to a key that the engine names, it would be the engine's.
+ */
+function assertCard(principal: string): void {
+  if (!principal.startsWith('card:')) throw new UserError('bad-message', releaseWords.onlyCards());
 }
 
 function askFor(vault: Vault, { principal, scope, wish }: Wanted, reason: string): Promise<Grant> {

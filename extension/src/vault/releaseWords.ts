@@ -14,6 +14,7 @@ export const releaseWords = {
       plain(item),
       plain(vaultUseWords(use)),
     ),
+  onlyCards: (): string => t('vault values are given to cards alone in this way'),
   answerIt: (): string => t('It waits in the Vault view for your answer.'),
   notFound: (item: string, field: string): string =>
     t('there is no field {0} of a vault item {1}', plain(field), plain(item)),

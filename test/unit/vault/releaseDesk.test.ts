@@ -86,6 +86,20 @@ describe('the release desk', () => {
     words.test(error.message) &&
     !error.message.includes(token);
 
+  for (const principal of ['plugin:notes/search', 'place:ssh:lab', 'connection:c', 'app:notes', 'agent'])
+    it(`[VAULTUSE-13] seals nothing of a grant of ${principal}, whose value is for a request and nobody’s`, async () => {
+      await grant({ principal, scope: 'app:i' });
+      const asked = { principal, scope: 'app:i', wish };
+      const refused = (error: unknown) => error instanceof UserError && error.code === 'bad-message';
+      await assert.rejects(release(asked), refused);
+      await assert.rejects(desk.ask({ ...asked, reason: '' }), refused);
+      await assert.rejects(desk.covered({ principal, scope: 'app:i', wishes: [wish] }), refused);
+      assert.deepEqual([vault.uses(), vault.grants().length], [[], 1]);
+      // The control: the same grant of a card is given.
+      await grant({ scope: 'app:i' });
+      assert.equal((await release({ scope: 'app:i' })).values.length, 1);
+    });
+
   it('[VAULTUSE-13] gives a granted value sealed, with a line in the log, and remembers what to look for', async () => {
     const { id } = await grant();
     const { values } = await release();
@@ -108,7 +122,6 @@ describe('the release desk', () => {
   const header = use;
   const others: readonly [string, Partial<typeof wanted>][] = [
     ['another card', { principal: 'card:other' }],
-    ['an agent', { principal: 'agent' }],
     ['another project', { scope: 'scope-2' }],
     ['another host', { wish: { ...wish, use: { ...header, hosts: ['evil.example.org'] } } }],
     [
