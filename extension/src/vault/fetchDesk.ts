@@ -143,19 +143,20 @@ export class FetchDesk {
     return this.#streams.size;
   }
 
-  /** Grants that release now to a plugin, or to a wish that it still has, for uses that are put into requests. */
+  /**
+   * Grants that release now to a plugin, or to a wish that it still has, for uses that are put into requests. None of a
+   * wish for which a person wants no value, whatever scope the engine names.
+   */
   async #inForce({ principal, scope, wishes }: Pick<Fetch, 'principal' | 'scope' | 'wishes'>) {
     if (!principal.startsWith('plugin:')) return [];
     const { answers, now, openVaults } = this.#options;
-    const wished = wishes
-      .map((key) => wishScope(scope, key))
-      .filter((each) => answers.of({ principal, scope: each }) !== 'none');
-    const scopes = new Set([scope, ...wished]);
+    const scopes = new Set([scope, ...wishes.map((key) => wishScope(scope, key))]);
     return (await openVaults()).flatMap((vault) =>
       vault.grants().flatMap((grant): Found[] => {
         const { item, field, use } = grant;
         const isOwn = grant.principal === principal && scopes.has(grant.scope);
-        if (!isOwn || !('hosts' in use) || refusalOf(grant, vault.get(item)?.version, now())) return [];
+        if (!isOwn || !('hosts' in use) || answers.of(grant) === 'none') return [];
+        if (refusalOf(grant, vault.get(item)?.version, now())) return [];
         return [{ vault, grant: { ...grant, use }, label: `${item}.${field}` }];
       }),
     );

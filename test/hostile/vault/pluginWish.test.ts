@@ -202,10 +202,15 @@ describe('a plugin that wishes for a value', () => {
     const { principal, key } = wishOf(view);
     const params = { principal, scope: `app:${view.installation}`, wishes: [key], grants: [id] };
     const request = { method: 'GET', url, headers: {}, body: null };
-    await assert.rejects(
-      values.desk.fetch({ ...params, hosts: ['api.example.org'], request }, new AbortController().signal),
-      /no grant of the vault is in force/,
-    );
+    // Nor where an engine that was taken over names the wish's own scope in place of the installation's.
+    for (const more of [{}, { scope: wishOf(view).scope, wishes: [] }])
+      await assert.rejects(
+        values.desk.fetch(
+          { ...params, ...more, hosts: ['api.example.org'], request },
+          new AbortController().signal,
+        ),
+        /no grant of the vault is in force/,
+      );
     // The control: the grant itself is still there, and what a person says next counts.
     await values.answers.put(wishOf(view), 'given');
     await ask();
