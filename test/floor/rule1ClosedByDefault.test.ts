@@ -150,7 +150,7 @@ async function takeInventory(range: Range, access: JobAccess): Promise<Inventory
     inputs: [{ port: 'given', type: 'text', artifact: await putBlob(blobs, 'an input') }],
     outputs: [],
     params: '{}',
-    limits: { ...defaultCardLimits, seconds: 20 },
+    limits: { ...defaultCardLimits, seconds: 60 },
     access,
   };
   const { result, stdout, stderr } = await range.client.run(job);

@@ -47,7 +47,7 @@ export function jsJob(source: string, changes: Partial<JsCardJob> = {}): JsCardJ
     inputs: {},
     outputs: [{ port: 'out', type: 'json', optional: true }],
     params: '{}',
-    deadlineMs: 5000,
+    deadlineMs: 60_000,
     outputBytes: 1024 * 1024,
     logBytes: 64 * 1024,
     ...changes,

@@ -41,7 +41,7 @@ export function cardJob(blobs: BlobStore, source: string, changes: Partial<CardJ
     inputs: [],
     outputs: [{ port: 'out', type: 'json', optional: false }],
     params: '{}',
-    limits: { seconds: 10, memoryMB: 1024, processes: 64, outputMB: 16, logMB: 1 },
+    limits: { seconds: 60, memoryMB: 1024, processes: 64, outputMB: 16, logMB: 1 },
     access: { network: { kind: 'none' }, hostFolders: [] },
     ...changes,
   };

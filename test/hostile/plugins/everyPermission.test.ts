@@ -431,7 +431,6 @@ describe('a hostile plugin with every permission', () => {
       let settle = (): void => undefined;
       await harness.dispose();
       open({
-        callMs: 300,
         generate: () =>
           new Promise((done) => (settle = () => done({ text: 'hi', model: 'm', stop: 'end' } as never))),
       });

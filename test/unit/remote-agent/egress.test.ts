@@ -414,7 +414,7 @@ describe('egress', () => {
     }
 
     it('[EGRESS-05] that never ends its headers is given up', async () => {
-      const path = await start(['allowed.com'], { headersMs: 50 });
+      const path = await start(['allowed.com'], { headersMs: 1000 });
       const socket = connect(path);
       clients.push(socket);
       socket.write('GET http://allowed.com/ HTTP/1.1\r\nHost: allowed.com\r\n');
@@ -467,7 +467,7 @@ describe('egress', () => {
     });
 
     it('comes by itself where nothing moves', async () => {
-      const path = await start(['allowed.com'], { idleMs: 50 });
+      const path = await start(['allowed.com'], { idleMs: 1000 });
       const tunnel = await tunnelTo(path, 'allowed.com:443');
       await once(tunnel.resume(), 'close');
       await until(() => records.length === 1);

@@ -102,7 +102,7 @@ describe('a job with a host list', () => {
         code,
         params: JSON.stringify(params),
         outputs: [{ port: 'answers', type: 'json', optional: false }],
-        limits: { seconds: 30, memoryMB: 256, processes: 32, outputMB: 1, logMB: 1 },
+        limits: { seconds: 60, memoryMB: 256, processes: 32, outputMB: 1, logMB: 1 },
         access: { network: { kind: 'hosts', hosts: [...hosts] }, hostFolders: [] },
       }),
     );

@@ -55,7 +55,7 @@ describe('the runner', function () {
         inputs: [],
         outputs: [],
         params: '{}',
-        limits: { seconds: 20, memoryMB: 256, processes: 32, outputMB: 256, logMB: 1, ...limit },
+        limits: { seconds: 60, memoryMB: 256, processes: 32, outputMB: 256, logMB: 1, ...limit },
         access: closed,
         ...spec,
       },
@@ -404,8 +404,8 @@ describe('the runner', function () {
     const killed = client.pid;
     await client.close().catch(() => undefined);
     client = await start();
-    const { removed } = await client.channel.call('runner/sweep', {});
-    assert.ok(removed >= 1);
+    // Root's runners share one place: another one that starts meanwhile may have swept first.
+    await client.channel.call('runner/sweep', {});
     const places = isRoot ? rootScratch : path.join(folder(), 'scratch');
     assert.deepEqual(
       readdirSync(places).filter((name) => name.startsWith(`sallyport-runner-${killed}-`)),

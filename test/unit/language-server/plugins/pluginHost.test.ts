@@ -196,7 +196,7 @@ describe('pluginHost', function () {
   });
 
   it('[PLUG-02] an endless loop ends with a clean error, a native one with the worker', async () => {
-    open({ callMs: 400 });
+    open({ callMs: 3000 });
     harness.install('notes/a', 'export function run() { for (;;); }');
     harness.install('notes/b', "export function run() { new Array(1e9).join(''); }");
     harness.install('notes/c', 'export const run = () => "well";');
@@ -262,7 +262,7 @@ describe('pluginHost', function () {
   });
 
   it('[PLUG-04] three stops within a day switch it off, until a person switches it on', async () => {
-    open({ callMs: 100 });
+    open({ callMs: 1000 });
     harness.install('notes/search', 'export function run(loop) { while (loop); return "well"; }');
     for (let stop = 0; stop < 2; stop++) {
       assert.match(await harness.outcome('notes/search', true), /^timeout/);
@@ -348,7 +348,7 @@ describe('pluginHost', function () {
   });
 
   it('[PLUG-12] where all workers are busy, a call waits', async () => {
-    open({ changes: { mostLive: 1 }, callMs: 300 });
+    open({ changes: { mostLive: 1 }, callMs: 3000 });
     harness.install('notes/a', 'export function run() { for (;;); }');
     harness.install('notes/b', 'export const run = () => "b";');
     harness.install('notes/c', 'export const run = () => "c";');

@@ -30,7 +30,7 @@ describe('project_shell', function () {
   const grant = () =>
     harness.gate.give({ scope: 's'.repeat(64), kind: 'shell', conversation: 'c1', folder: '' });
   const call = (command: string, answers: readonly ('allow-once' | 'decline')[] = []) =>
-    callTool(harness, tool(), { command, seconds: 20 }, callContext(root()), answers);
+    callTool(harness, tool(), { command, seconds: 50 }, callContext(root()), answers);
 
   beforeEach(async function () {
     harness = new GateHarness();

@@ -8,7 +8,7 @@ import { useTemporaryFolder } from '../../../../support/temporaryFolder.ts';
 
 const script = resolve('language-server/src/agent/shell/shellWorker.ts');
 const limits: ShellLimits = {
-  seconds: 20,
+  seconds: 50,
   outputBytes: 10_000,
   fileBytes: 1024 * 1024,
   totalBytes: 32 * 1024 * 1024,
@@ -223,7 +223,7 @@ describe('the shell in memory', function () {
       },
     });
     fire();
-    assert.deepEqual(await outside, { kind: 'timeout', seconds: 20 });
+    assert.deepEqual(await outside, { kind: 'timeout', seconds: limits.seconds });
   });
 
   it('[SHELL-05] ends endless loops, floods and bombs', async () => {
