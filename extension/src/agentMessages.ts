@@ -174,6 +174,7 @@ export const agentNotices = {
 export const connectWords = {
   title: (): string => t('Connect a Model'),
   manage: (): string => t('Manage Connections'),
+  managePlaceholder: (): string => t('Choose a connection to change'),
   choose: (): string => t('Where does the model run?'),
   kind: (kind: ConnectionKind): string => {
     switch (kind) {
@@ -352,6 +353,7 @@ export const approvalWords = {
   isProtected: (): string => t('protected'),
   isOutside: (): string => t('outside the project'),
   isMissing: (): string => t('not there yet'),
+  wholeProject: (): string => t('the project’s folder'),
   grantWould: (kind: GrantKind): string =>
     t('A grant of {0} for the conversation would cover it.', grantWord(kind)),
   noGrantWould: (): string => t('No grant covers this: it is asked for every time.'),

@@ -38,7 +38,7 @@ export function approvalLines(approval: Approval, { isRead, hasList }: ApprovalV
   lines.push(...approval.lines.map((line) => fact(line)));
   if (targets.length > 0) {
     lines.push(heading(approvalWords.headings.targets()));
-    for (const each of targets) lines.push(fact(each.name, targetNote(each)));
+    for (const each of targets) lines.push(fact(targetName(each), targetNote(each)));
   }
   lines.push(heading(approvalWords.headings.rule()), fact(rule.text, rule.id));
   lines.push(heading(approvalWords.headings.answer()));
@@ -82,9 +82,18 @@ export function offeredGrant({
   return { kind: grantable, conversation };
 }
 
-function targetNote({ kind, isProtected, isOutside, measure }: Target): string {
+function targetName(target: Target): string {
+  return isProject(target) ? approvalWords.wholeProject() : target.name;
+}
+
+function isProject({ kind, name }: Target): boolean {
+  return kind === 'path' && name === '.';
+}
+
+function targetNote(target: Target): string {
+  const { kind, isProtected, isOutside, measure } = target;
   return [
-    approvalWords.targetKind(kind),
+    ...(isProject(target) ? [] : [approvalWords.targetKind(kind)]),
     ...(isProtected ? [approvalWords.isProtected()] : []),
     ...(isOutside ? [approvalWords.isOutside()] : []),
     ...(measure === null && kind === 'path' ? [approvalWords.isMissing()] : []),

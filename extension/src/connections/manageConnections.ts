@@ -49,6 +49,7 @@ export class ManageConnections {
     );
     const chosen = await window.showQuickPick(items, {
       title: connectWords.manage(),
+      placeHolder: connectWords.managePlaceholder(),
       matchOnDescription: true,
     });
     if (!chosen) return;

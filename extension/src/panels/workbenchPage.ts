@@ -75,7 +75,9 @@ export class WorkbenchPage implements Disposable {
     this.#channel.notify(method, params);
     // A state takes away what was said before it.
     if (method !== 'workbench/state' || this.#greeting === undefined) return;
-    this.#channel.notify('workbench/message', { text: this.#greeting });
+    const { items } = params as ParamsOf<Told['workbench/state']>;
+    // Where there is no conversation nothing was interrupted, and its room is needed.
+    if (items.length > 0) this.#channel.notify('workbench/message', { text: this.#greeting });
     this.#greeting = undefined;
   }
 

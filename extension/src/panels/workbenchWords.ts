@@ -6,8 +6,7 @@ const t = l10n.t;
 /** What the workbench shows outside its page: titles, questions, sentences for what can't be done. */
 export const workbenchWords = {
   title: (): string => t('Workbench'),
-  cameBack: (): string =>
-    t('This page had stopped and was opened again. The conversation and what you typed are there.'),
+  cameBack: (): string => t('This page had stopped and was opened again. What you typed is there.'),
   renameTitle: (): string => t('Rename Conversation'),
   deleteQuestion: (title: string): string => t('Delete the conversation “{0}”?', short(title, 80)),
   deleteDetail: (): string =>

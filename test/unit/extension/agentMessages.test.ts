@@ -89,6 +89,7 @@ const lines = [
   ...render('connect', connectWords, {
     title: [[]],
     manage: [[]],
+    managePlaceholder: [[]],
     choose: [[]],
     kind: [['anthropic'], ['openai'], ['openai-compatible'], ['ollama'], ['vscode']],
     looking: [[]],
@@ -169,6 +170,7 @@ const lines = [
     isProtected: [[]],
     isOutside: [[]],
     isMissing: [[]],
+    wholeProject: [[]],
     grantWould: [['run']],
     noGrantWould: [[]],
     verdict: [['allow'], ['ask'], ['deny']],

@@ -147,6 +147,16 @@ describe('one approval', () => {
     );
   });
 
+  it('calls the project’s own folder by what it is', () => {
+    const target = { kind: 'path', name: '.', measure: 'x', isProtected: false, isOutside: false } as const;
+    const lines = approvalLines(makeApproval({ targets: [target] }), { isRead: true, hasList: false });
+    assert.deepEqual(
+      lines.find((line) => line.text === 'the project’s folder'),
+      { kind: 'fact', text: 'the project’s folder', note: '' },
+    );
+    assert.ok(!lines.some((line) => line.text === '.'));
+  });
+
   it('breaks icon and link syntax of what it shows', () => {
     const lines = approvalLines(makeApproval({ title: '$(check) [Allowed](command:x)' }), {
       isRead: false,

@@ -66,7 +66,7 @@ export const words = {
   stateChanged: (title: string, state: string) => `${title}: ${state}`,
   manyChanged: (count: number) => `${count} cards changed state`,
   runSummary: (state: string, counts: string) => (counts === '' ? state : `${state}: ${counts}`),
-  allCards: (count: number) => (count === 1 ? 'one card' : `all ${count} cards`),
+  allCards: (count: number) => (count === 1 ? 'one card' : count === 2 ? 'both cards' : `all ${count} cards`),
   runsAt: (place: string) => `Runs on ${place}`,
 
   runAgain: 'Run Again',

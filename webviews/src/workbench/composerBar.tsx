@@ -12,6 +12,9 @@ export interface ComposerBarProps {
   readonly end: ReactNode;
 }
 
+/** What a conversation begins with (`WorkbenchController`). */
+const firstMode = 'act';
+
 /** Below what is typed: mode, model, pictures, send. */
 export function ComposerBar({ connections, summary, onFiles, end }: ComposerBarProps) {
   const client = useClient();
@@ -24,7 +27,7 @@ export function ComposerBar({ connections, summary, onFiles, end }: ComposerBarP
             key={mode}
             type="button"
             title={words.modeHints[mode]}
-            aria-pressed={summary?.mode === mode}
+            aria-pressed={(summary?.mode ?? firstMode) === mode}
             onClick={() => client.configure({ mode })}
           >
             {words.modes[mode]}

@@ -14,16 +14,17 @@ export function ModelPicker({ connections, summary }: ModelPickerProps) {
   const options = connections.flatMap((connection) =>
     connection.models.map((model) => ({ connection: connection.id, model: model.id })),
   );
-  const current = options.findIndex(
-    (each) => each.connection === summary?.connection && each.model === summary.model,
-  );
+  // A conversation that is made with its first message begins with the first model.
+  const current =
+    summary === null
+      ? Math.min(0, options.length - 1)
+      : options.findIndex((each) => each.connection === summary.connection && each.model === summary.model);
   return (
     <select
       className="pick"
       aria-label={words.model}
       title={words.model}
       value={current}
-      disabled={summary === null}
       onChange={(event) => {
         const chosen = options[Number(event.target.value)];
         if (chosen) client.configure(chosen);
