@@ -76,14 +76,18 @@ export function parseVaultUse(text: string): VaultUse | undefined {
   return { kind: 'header', hosts, name: words.slice(0, colon), prefix: words.slice(colon + 1) };
 }
 
-/** How a value is used, to go on after its name: 'in the header authorization of requests to api.example.org'. */
+/**
+ * How a value is used, to go on after its name: 'in the header authorization of requests to api.example.org'. Uses that
+ * differ have different words; what goes without saying is `Bearer ` in the header authorization, and nothing before the
+ * value in any other.
+ */
 export function vaultUseWords(use: VaultUse): string {
   const to = 'hosts' in use ? `of requests to ${use.hosts.join(', ')}` : '';
   switch (use.kind) {
     case 'header':
-      return `in the header ${use.name} ${to}, put in outside the sandbox`;
+      return `in the header ${use.name}${prefixWords(use)} ${to}, put in outside the sandbox`;
     case 'basic':
-      return `as the password ${to}${use.user === '' ? '' : `, user ${use.user}`}, put in outside the sandbox`;
+      return `as the password ${to}${use.user === '' ? '' : `, user “${use.user}”`}, put in outside the sandbox`;
     case 'query':
       return `as ${use.name} in the address ${to}, put in outside the sandbox`;
     case 'env':
@@ -93,6 +97,11 @@ export function vaultUseWords(use: VaultUse): string {
     case 'sshSignature':
       return 'to sign in over SSH';
   }
+}
+
+function prefixWords({ name, prefix }: Extract<VaultUse, { kind: 'header' }>): string {
+  if (prefix === (name.toLowerCase() === 'authorization' ? 'Bearer ' : '')) return '';
+  return prefix === '' ? ' with nothing before it' : ` after “${prefix}”`;
 }
 
 function hostsText(hosts: readonly string[]): string {

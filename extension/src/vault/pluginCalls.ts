@@ -8,12 +8,12 @@ const called = z.object({ plugin: z.string() });
  * speaks in its name.
  */
 export class PluginCalls {
-  readonly #underWay = new Set<{ readonly app: string; readonly params: string }>();
+  readonly #underWay = new Set<{ readonly app: string; readonly plugin: () => string }>();
 
   /** Notes a call of the bridge, where it is one of a plugin. The result is to be called when it has ended. */
   begin(app: string, method: string, params: string): () => void {
     if (method !== 'plugin.call') return () => undefined;
-    const call = { app, params };
+    const call = { app, plugin: once(() => pluginOf(params)) };
     this.#underWay.add(call);
     return () => void this.#underWay.delete(call);
   }
@@ -21,8 +21,8 @@ export class PluginCalls {
   /** True while a page waits for this plugin: `plugin:APP/ID`. */
   isUnderWay(principal: string): boolean {
     return [...this.#underWay].some(
-      ({ app, params }) =>
-        principal.startsWith(`plugin:${app}/`) && principal === `plugin:${app}/${pluginOf(params)}`,
+      ({ app, plugin }) =>
+        principal.startsWith(`plugin:${app}/`) && principal === `plugin:${app}/${plugin()}`,
     );
   }
 }
@@ -33,4 +33,10 @@ function pluginOf(params: string): string {
   } catch {
     return '';
   }
+}
+
+/** Parameters may be long, and a plugin may make many requests during one call. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }

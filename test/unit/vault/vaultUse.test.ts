@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { cardManifest } from '../../../protocol/src/manifests.ts';
 import { permissionKey, permissionSentence, permissionsOfCard } from '../../../protocol/src/permissions.ts';
 import type { VaultUse } from '../../../protocol/src/vault.ts';
-import { parseVaultUse, vaultUseText } from '../../../protocol/src/vaultUse.ts';
+import { parseVaultUse, vaultUseText, vaultUseWords } from '../../../protocol/src/vaultUse.ts';
 
 const host = fc.constantFrom('a.example.org', 'b.example.org:8443', '127.0.0.1', '[::1]:9000');
 const hosts = fc.uniqueArray(host, { minLength: 1 }).map((list) => list.sort());
@@ -43,6 +43,26 @@ describe('the use of a vault value', () => {
       prefix: '',
     };
     assert.equal(vaultUseText(one), 'header:x-key:@a.example.org,b.example.org');
+  });
+
+  it('[VAULTUSE-08] is shown in other words where it is another use', () => {
+    const header = fc.record({
+      kind: fc.constant('header' as const),
+      hosts,
+      name: fc.constantFrom('authorization', 'x-key', 'x'),
+      prefix: fc.constantFrom('', 'Bearer ', 'bearer ', 'token of requests to a.example.org, put in ', 'x'),
+    });
+    const either = fc.oneof(use, header);
+    fc.assert(
+      fc.property(either, either, (a, b) =>
+        assert.equal(vaultUseText(a) === vaultUseText(b), vaultUseWords(a) === vaultUseWords(b)),
+      ),
+      { numRuns: 2000 },
+    );
+    assert.equal(
+      vaultUseWords({ kind: 'header', hosts: ['a.example.org'], name: 'cookie', prefix: 'session=' }),
+      'in the header cookie after “session=” of requests to a.example.org, put in outside the sandbox',
+    );
   });
 
   it('[VAULTUSE-08] has its hosts in the permission that a person reviews', () => {
