@@ -14,7 +14,7 @@ export function jobWith(more: Partial<JobSpec>): JobSpec {
     inputs: [],
     outputs: [],
     params: '{}',
-    limits: { seconds: 10, memoryMB: 64, processes: 16, outputMB: 1, logMB: 1 },
+    limits: { seconds: 60, memoryMB: 64, processes: 16, outputMB: 1, logMB: 1 },
     access: { network: { kind: 'none' }, hostFolders: [] },
     ...more,
   };

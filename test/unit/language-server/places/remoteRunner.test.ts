@@ -235,7 +235,7 @@ describe('a card on a served runner', function () {
   });
 
   it('ends when its engine was not heard of for as long as it asked [PLACE-06]', async () => {
-    const short = open({ times: { ...quickTimes, leaseSeconds: 1, heartbeatMs: 300 } });
+    const short = open({ times: { ...quickTimes, leaseSeconds: 3, heartbeatMs: 300 } });
     const heard = new Heard();
     const kept = new Heard();
     const job = await jobOf('echo up; sleep 600');
@@ -244,7 +244,7 @@ describe('a card on a served runner', function () {
     const alive = short.runner.run(await jobOf('echo up; sleep 600'), kept, stop.signal);
     const running = short.runner.run(job, heard, never);
     await until(() => heard.stdout === 'up\n' && kept.stdout === 'up\n');
-    const leasesLater = performance.now() + 1500;
+    const leasesLater = performance.now() + 3500;
     await until(() => performance.now() > leasesLater);
     assert.equal((await short.runner.held()).filter(({ state }) => state === 'running').length, 2);
     stop.abort();

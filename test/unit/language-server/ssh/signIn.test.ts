@@ -238,12 +238,12 @@ describe('signing in to a host that asks', function () {
     const person = new FakePerson();
     const slow: FakePerson = Object.assign(person, {
       askSecret: async () => {
-        await new Promise((resolve) => setTimeout(resolve, 700));
+        await new Promise((resolve) => setTimeout(resolve, 5000));
         return ['right'];
       },
     });
     const config = `Host lab\n  HostName 127.0.0.1\n  Port ${at.port}\n  User who\n  IdentityFile none\n  IdentityAgent none\n`;
-    const times = { connectMs: 400, keepaliveMs: 15_000 };
+    const times = { connectMs: 4000, keepaliveMs: 15_000 };
     const parts = sshParts({ folder: join(folder(), 'here'), config, known: at.known, person: slow, times });
     const session = await parts.sessions.open('lab', { signal: never, mayAsk: true });
     session.close();
