@@ -489,8 +489,10 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     },
     'run/dryRun': async ({ root, cards }) => ({ cards: await open().runs.dryRun(root, cards) }),
     'run/get': ({ runId }) => open().history.view(runId),
-    'run/list': ({ root, cursor, limit }) =>
-      open().history.list(root === undefined ? undefined : projectKey(root), cursor, limit),
+    'run/list': ({ root, cursor, limit }) => {
+      findHeld.again();
+      return open().history.list(root === undefined ? undefined : projectKey(root), cursor, limit);
+    },
     'run/why': ({ runId, card }) => ({ changes: open().history.why(runId, card) }),
     'log/read': ({ cardRunId, fromLine, count }) => open().history.log(cardRunId, fromLine, count),
     'artifact/locate': ({ digest }) => {

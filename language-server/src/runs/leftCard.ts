@@ -5,6 +5,7 @@ import type { CardRunKey, CardRunRecord } from '../store/runRecords.ts';
 import type { Store } from '../store/store.ts';
 import type { AwaitedRelease } from '../vault/awaitedRelease.ts';
 import { sumBytes, toOutputs } from './cardJob.ts';
+import type { LogStream } from '../store/logLines.ts';
 import { LogWriter } from './logWriter.ts';
 import { leftBehind, toEnding, unknownEnding, type Ending } from './outcome.ts';
 import type { FrozenCard } from './snapshot.ts';
@@ -34,8 +35,9 @@ export interface LeftCardEvents {
 
 /**
  * A card of a run that an earlier engine has started, as it goes on elsewhere. The run goes on too, under this engine:
- * should this one be killed, the next one finds it as any other. Its log is stored anew from the first line on, so that
- * it has neither a gap nor a line twice, and of its requests only those that are not stored yet.
+ * should this one be killed, the next one finds it as any other. Its log comes anew from the first line on and takes the
+ * place of what is stored when it is as long, so that it has neither a gap nor a line twice and nothing is lost with a
+ * place that ends; of its requests only those are stored that are not yet.
  */
 export class LeftCard implements LeftJob {
   readonly logLimitBytes: number;
@@ -46,6 +48,8 @@ export class LeftCard implements LeftJob {
   readonly #storedRequests: Map<string, number>;
   /** False where the run itself is looked after by another engine. */
   readonly ownsRun: boolean;
+  /** Until it has as many lines as were stored. */
+  #early: { readonly texts: (readonly [LogStream, string])[]; lines: number } | undefined;
   #record: CardRunRecord;
   #timer: NodeJS.Timeout | undefined;
 
@@ -63,10 +67,10 @@ export class LeftCard implements LeftJob {
       key,
       (totalLines) => events.log(cardRunId, totalLines),
       (error) => events.problem(error),
+      true,
     );
+    this.#early = { texts: [], lines: 0 };
     this.#storedRequests = countEach(store.egress.textsOf(key.run, options.record.card));
-    store.logs.clear(key);
-    this.#record = { ...this.#record, logLines: 0, logCutBytes: 0 };
     if (this.ownsRun) {
       store.runs.takeOver(key.run, store.engineId);
       this.#record = this.#with({ state: 'running', reason: null, finishedAt: null });
@@ -99,8 +103,19 @@ export class LeftCard implements LeftJob {
     // It had, for all that an earlier engine knew.
   }
 
-  log(stream: 'stdout' | 'stderr', text: string): void {
-    this.#log.push(stream, text);
+  log(stream: LogStream, text: string): void {
+    if (!this.#early) {
+      this.#log.push(stream, text);
+      return;
+    }
+    this.#early.texts.push([stream, text]);
+    this.#early.lines += text.split('\n').length - 1;
+    if (this.#early.lines >= this.#options.record.logLines) this.#showLog();
+  }
+
+  #showLog(): void {
+    for (const [stream, text] of this.#early?.texts ?? []) this.#log.push(stream, text);
+    this.#early = undefined;
   }
 
   progress(fraction: number, text: string): void {
@@ -131,6 +146,7 @@ export class LeftCard implements LeftJob {
     const { card, store } = this.#options;
     const ending = toEnding(result, card);
     const outputs = ending.state === 'done' ? toOutputs(card, result.outputs) : [];
+    this.#showLog();
     this.#log.close(leftBehind(result.outputProblems));
     return this.#end(ending, () => {
       const stored =
@@ -151,7 +167,7 @@ export class LeftCard implements LeftJob {
   }
 
   left(why: string): void {
-    this.#log.close();
+    if (!this.#early) this.#log.close();
     this.#end(unknownEnding(why), () => undefined);
   }
 
@@ -163,7 +179,7 @@ export class LeftCard implements LeftJob {
         change();
         this.#record = {
           ...this.#with({ ...ending, finishedAt: now(), progress: null }),
-          logLines: this.#log.totalLines,
+          logLines: this.#early ? this.#record.logLines : this.#log.totalLines,
         };
         store.runs.saveCard(key, this.#record);
         if (this.ownsRun) store.runs.endTakenOver(key.run, now());

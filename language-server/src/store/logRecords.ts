@@ -19,9 +19,12 @@ export class LogRecords {
     this.#database = database;
   }
 
-  /** Forgets what was stored of this log. */
-  clear(key: CardRunKey): void {
-    this.#database.run('delete from log_chunks where run = ? and idx = ?', key.run, key.index);
+  /** Stores this in place of what was stored of the log, in one step. */
+  replace(key: CardRunKey, chunks: readonly LogChunk[], totalLines: number): void {
+    this.#database.transaction(() => {
+      this.#database.run('delete from log_chunks where run = ? and idx = ?', key.run, key.index);
+      this.append(key, chunks, totalLines);
+    });
   }
 
   append(key: CardRunKey, chunks: readonly LogChunk[], totalLines: number): void {

@@ -43,6 +43,9 @@ export class FindHeld {
   readonly #times: FindTimes;
   /** What ends the wait of each place that is looked for. */
   readonly #looking = new Map<string, () => void>();
+  /** Those that wait for a person. */
+  readonly #settled = new Set<string>();
+  #hasLooked = false;
   #stopStart: (() => void) | undefined;
   #isDisposed = false;
 
@@ -53,6 +56,20 @@ export class FindHeld {
 
   /** Looks a moment from now. Safe to call at any time and often. */
   schedule(): void {
+    this.#settled.clear();
+    this.#hasLooked = true;
+    this.#start();
+  }
+
+  /**
+   * The same, where it was looked before: for what another engine has looked after and left meanwhile. Places that wait
+   * for a person are left alone.
+   */
+  again(): void {
+    if (this.#hasLooked) this.#start();
+  }
+
+  #start(): void {
     if (this.#isDisposed) return;
     this.#stopStart ??= this.#options.setTimer(() => {
       this.#stopStart = undefined;
@@ -69,7 +86,7 @@ export class FindHeld {
 
   #look(): void {
     for (const each of this.#held()) {
-      if (this.#looking.has(each.place)) continue;
+      if (this.#looking.has(each.place) || this.#settled.has(each.place)) continue;
       if (each.isAccepted) void this.#find(each, 0);
       else this.#sayWithdrawn(each);
     }
@@ -85,7 +102,11 @@ export class FindHeld {
       this.#looking.delete(place);
     } catch (error) {
       this.#looking.delete(place);
-      if (this.#isDisposed || waitMs === undefined || !isWorthATry(error)) return;
+      if (this.#isDisposed) return;
+      if (waitMs === undefined || !isWorthATry(error)) {
+        this.#settled.add(place);
+        return;
+      }
       const stop = this.#options.setTimer(() => {
         this.#looking.delete(place);
         const now = this.#held().find((each) => each.place === place);
@@ -111,6 +132,7 @@ export class FindHeld {
   }
 
   #sayWithdrawn({ place, cards }: HeldThere): void {
+    this.#settled.add(place);
     try {
       const detail = `${mayHold(cards)}, but running cards in ${place} is not accepted any more, so Sallyport does not connect to it by itself.`;
       this.#options.get(place).say?.(detail, 'Check Place connects to it once and fetches what it holds.');

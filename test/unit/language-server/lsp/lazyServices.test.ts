@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { LazyServices } from '../../../../language-server/src/lsp/lazyServices.ts';
 import type { EngineServices } from '../../../../language-server/src/services.ts';
 
+const looks = 'looks for what was left elsewhere';
+
 /** Services of which only trust and the end matter here. */
 function fake(log: string[]): EngineServices {
   return {
@@ -11,14 +13,14 @@ function fake(log: string[]): EngineServices {
     vaultChanged: () => undefined,
     cardStatus: () => null,
     warmUp: () => undefined,
-    findHeld: () => undefined,
+    findHeld: () => void log.push(looks),
     whenFinished: () => Promise.resolve(),
     dispose: () => Promise.resolve(void log.push('disposed')),
   };
 }
 
 describe('LazyServices', () => {
-  it('starts once, at the first need', async () => {
+  it('starts once, at the first need, and looks then for what was left elsewhere [PLACE-17]', async () => {
     const log: string[] = [];
     const services = new LazyServices(
       (trusted) => Promise.resolve((log.push(`start ${trusted}`), fake(log))),
@@ -27,9 +29,9 @@ describe('LazyServices', () => {
     assert.deepEqual(log, []);
     const [one, two] = await Promise.all([services.get(), services.get()]);
     assert.equal(one, two);
-    assert.deepEqual(log, ['start false']);
+    assert.deepEqual(log, ['start false', looks]);
     await services.dispose();
-    assert.deepEqual(log, ['start false', 'disposed']);
+    assert.deepEqual(log, ['start false', looks, 'disposed']);
     await assert.rejects(services.get(), /ending/);
   });
 
@@ -47,9 +49,12 @@ describe('LazyServices', () => {
     services.setTrusted(false);
     open?.();
     await starting;
-    assert.deepEqual(log, ['start true', 'trusted false']);
+    assert.deepEqual(log, ['start true', 'trusted false', looks]);
     services.setTrusted(true);
     assert.equal(log.at(-1), 'trusted true');
+    // Another folder was opened.
+    services.findHeld();
+    assert.equal(log.at(-1), looks);
   });
 
   it('tries again after a start that failed, and ends without one', async () => {
@@ -71,7 +76,7 @@ describe('LazyServices', () => {
     assert.deepEqual(log, []);
     await services.get();
     services.setConnections({ connections: [], webSearch: false, shellInternet: false });
-    assert.deepEqual(log, ['connections true', 'connections false']);
+    assert.deepEqual(log, ['connections true', looks, 'connections false']);
     await services.dispose();
   });
 });

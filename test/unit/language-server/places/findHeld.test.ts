@@ -145,6 +145,24 @@ describe('what other places hold of earlier engines', () => {
       assert.deepEqual(timers.waiting, []);
     });
 
+  it('[PLACE-17] is looked for again once it was looked for, but not where it waits for a person', async () => {
+    const needs = new UserError('sign-in', 'no');
+    const { timers, place, find } = look([lab], undefined, needs, undefined);
+    find.again();
+    assert.deepEqual(timers.waiting, []);
+    find.schedule();
+    await timers.next();
+    for (const [round, searches] of [2, 2, 2].entries()) {
+      find.again();
+      assert.equal(await timers.next(), findTimes.startMs);
+      assert.equal(place.searches.length, searches, `round ${round}`);
+    }
+    // A start, trust or another folder begins anew.
+    find.schedule();
+    await timers.next();
+    assert.equal(place.searches.length, 3);
+  });
+
   it('[PLACE-17] ends with the engine, whatever waits then', async () => {
     for (const answers of [[], [unreachable()]]) {
       const { timers, place, find } = look([lab], ...answers);
