@@ -122,14 +122,16 @@ export function createReleases(options: ReleaseOptions): Releases {
     },
     async forStarted(awaited, jobId, recipient, signal) {
       for (let isTold = false; ; isTold = true) {
-        const changed = nextChange(waiting, signal);
+        const change = nextChange(waiting, signal);
         try {
           assertAccepted(awaited);
           return await release(awaited.root, awaited.card, awaited.wishes, { jobId, recipient }, signal);
         } catch (error) {
           if (!isLocked(error)) throw error;
           if (!isTold) onLocked(awaited.card, error.message);
-          await changed;
+          await change.came;
+        } finally {
+          change.forget();
         }
       }
     },
@@ -150,21 +152,26 @@ function asker({ scopeOf }: ReleaseOptions, root: string, card: string) {
   throw needed('its folder can’t be told from a copy, so no grant can be for it', 'Move the project.');
 }
 
-/** Settles at the next change; rejects with `cancelled` when the signal aborts. */
-function nextChange(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+/** `came` settles at the next change and rejects with `cancelled` when the signal aborts; `forget` stops waiting for both. */
+function nextChange(
+  waiting: Set<() => void>,
+  signal: AbortSignal,
+): { came: Promise<void>; forget: () => void } {
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   const wake = () => resolve(undefined);
   const stop = () => reject(new UserError('cancelled', 'The job wants no values any more'));
+  // Nobody may be waiting when it is aborted.
+  promise.catch(() => undefined);
   waiting.add(wake);
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  promise
-    .catch(() => undefined)
-    .finally(() => {
+  return {
+    came: promise,
+    forget: () => {
       waiting.delete(wake);
       signal.removeEventListener('abort', stop);
-    });
-  return promise;
+    },
+  };
 }
 
 function isLocked(error: unknown): error is UserError {

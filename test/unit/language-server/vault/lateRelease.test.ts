@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import type { ParamsOf } from '../../../../protocol/src/contract.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import type { Permission } from '../../../../protocol/src/permissions.ts';
@@ -149,6 +150,16 @@ describe('values that are released when a job has started', () => {
     const dropped = releases.forStarted(awaited, 'job-2', key, stop.signal);
     stop.abort();
     await assert.rejects(dropped, { code: 'cancelled' });
+  });
+
+  it('leave nothing behind that waits, however they end', async () => {
+    const awaited = await later();
+    const stop = new AbortController();
+    await releases.forStarted(awaited, 'job-1', key, stop.signal);
+    assert.deepEqual(getEventListeners(stop.signal, 'abort'), []);
+    isTrusted = false;
+    await assert.rejects(releases.forStarted(awaited, 'job-1', key, stop.signal));
+    assert.deepEqual(getEventListeners(stop.signal, 'abort'), []);
   });
 
   describe('asked for by a job', () => {
