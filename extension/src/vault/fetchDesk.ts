@@ -41,7 +41,7 @@ import { strayHost } from './grants.ts';
 import type { ReleasedValues } from './releasedValues.ts';
 import { fetchWords, releaseWords } from './releaseWords.ts';
 import type { WishAnswers } from './wishAnswers.ts';
-import { wishScope } from './wishScope.ts';
+import { isWishScope, wishScope } from './wishScope.ts';
 
 type Requests = typeof vaultPersonRequests;
 type Fetch = ParamsOf<Requests['vault/fetch']>;
@@ -144,8 +144,9 @@ export class FetchDesk {
   }
 
   /**
-   * Grants that release now to a plugin, or to a wish that it still has, for uses that are put into requests. None of a
-   * wish for which a person wants no value, whatever scope the engine names.
+   * Grants that release now to a plugin, or to a wish that it still has, for uses that are put into requests. Of a wish
+   * only while the person's answer is to give it a value, whatever scope the engine names: a grant that could not be
+   * taken back, since its vault was locked, is none.
    */
   async #inForce({ principal, scope, wishes }: Pick<Fetch, 'principal' | 'scope' | 'wishes'>) {
     if (!principal.startsWith('plugin:')) return [];
@@ -155,7 +156,8 @@ export class FetchDesk {
       vault.grants().flatMap((grant): Found[] => {
         const { item, field, use } = grant;
         const isOwn = grant.principal === principal && scopes.has(grant.scope);
-        if (!isOwn || !('hosts' in use) || answers.of(grant) === 'none') return [];
+        if (!isOwn || !('hosts' in use)) return [];
+        if (isWishScope(grant.scope) && answers.of(grant) !== 'given') return [];
         if (refusalOf(grant, vault.get(item)?.version, now())) return [];
         return [{ vault, grant: { ...grant, use }, label: `${item}.${field}` }];
       }),

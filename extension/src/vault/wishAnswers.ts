@@ -8,7 +8,6 @@ export interface State {
   update(name: string, value: unknown): PromiseLike<void>;
 }
 
-/** `none`: the person wants no value to be used; what was granted before does not count any more. */
 const answer = z.enum(['given', 'none']);
 export type WishAnswer = z.infer<typeof answer>;
 
@@ -22,8 +21,8 @@ const stateName = 'sallyport.pluginWishes';
 const kept = z.record(z.string(), answer);
 
 /**
- * What a person answered to the wishes of plugins, so that each is asked for once. It gives nothing: a value is used by
- * a grant of the vault, and by none where the answer here is `none`.
+ * What a person answered to the wishes of plugins, so that each is asked for once. It gives nothing by itself: a value is
+ * used by a grant of the vault, and by that only while the answer here is `given`.
  */
 export class WishAnswers implements Disposable {
   readonly #state: State;

@@ -142,25 +142,32 @@ describe('a plugin that wishes for a value', () => {
     assert.equal(lastSent(), bearer);
   });
 
-  it('[VAULTUSE-26] gets nothing by wishing again for what it no longer wished for', async () => {
-    const before = await apps().add(write('1.0.0', [wish]));
-    await give(wishOf(before));
-    write('1.1.0', []);
-    assert.equal((await apps().update('notes')).kind, 'applied');
-    await ask();
-    assert.equal(lastSent(), undefined);
-    const [view] = await apps().apps.handlers['app/list']({}, new AbortController().signal);
-    assert.ok(view);
-    for (const id of orphanedGrants(values.vault.grants(), [view], wishesOf([view])))
-      await values.vault.revoke(id);
-    await values.answers.keepOnly(wishesOf([view]));
-    write('1.2.0', [wish]);
-    const update = await apps().update('notes');
-    assert.equal(update.kind, 'waits');
-    const again = await apps().install(update.review);
-    await ask();
-    assert.deepEqual([lastSent(), values.answers.of(wishOf(again))], [undefined, undefined]);
-  });
+  for (const isLocked of [false, true])
+    it(`[VAULTUSE-26] gets nothing by wishing again for what it no longer wished for, its vault ${isLocked ? 'locked' : 'open'} meanwhile`, async () => {
+      const before = await apps().add(write('1.0.0', [wish]));
+      await give(wishOf(before));
+      write('1.1.0', []);
+      assert.equal((await apps().update('notes')).kind, 'applied');
+      await ask();
+      assert.equal(lastSent(), undefined);
+      // What the extension does when it hears of the change: a vault that is locked keeps its grants.
+      const [view] = await apps().apps.handlers['app/list']({}, new AbortController().signal);
+      assert.ok(view);
+      await values.answers.keepOnly(wishesOf([view]));
+      if (!isLocked)
+        for (const id of orphanedGrants(values.vault.grants(), [view], wishesOf([view])))
+          await values.vault.revoke(id);
+      write('1.2.0', [wish]);
+      const update = await apps().update('notes');
+      assert.equal(update.kind, 'waits');
+      const again = await apps().install(update.review);
+      await ask();
+      assert.deepEqual([lastSent(), values.answers.of(wishOf(again))], [undefined, undefined]);
+      // The control: the person gives it again.
+      await give(wishOf(again));
+      await ask();
+      assert.equal(lastSent(), bearer);
+    });
 
   it('[VAULTUSE-25] does not get what another plugin of its app was given for the same wish', async () => {
     const view = await apps().add(write('1.0.0', [wish], [wish]));
