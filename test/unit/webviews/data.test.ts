@@ -240,5 +240,6 @@ describe('Bytes of a result', () => {
   it('have sizes and times in words', () => {
     assert.deepEqual([0, 1023, 1536, 1048576 * 3].map(byteSize), ['0 B', '1023 B', '1.5 KB', '3.0 MB']);
     assert.deepEqual([4, 1240, 61_000, 7_200_000].map(duration), ['4 ms', '1.2 s', '1 min 1 s', '2 h 0 min']);
+    assert.deepEqual([59_940, 59_960, 3_599_900].map(duration), ['59.9 s', '1 min 0 s', '1 h 0 min']);
   });
 });
