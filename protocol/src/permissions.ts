@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { defaultAppStorageMB } from './limits.ts';
 import type { AppManifest, CardManifest, GenerateKind, PluginManifest } from './manifests.ts';
 import type { VaultUse } from './vault.ts';
-import { parseVaultUse, vaultUseText, vaultUseWords } from './vaultUse.ts';
+import { parseVaultUse, vaultPlaceWords, vaultUseText, vaultUseWords } from './vaultUse.ts';
 
 /**
  * A permission is a small descriptor of something that is closed by default. Two sets of them are compared only by
@@ -198,8 +198,9 @@ function vaultSentence({ item, field, use }: Extract<Permission, { name: 'vaultI
 
 function wishSentence({ item, field, use }: Extract<Permission, { name: 'vaultWish' }>): string {
   const parsed = parseVaultUse(use);
-  const how = parsed ? vaultUseWords(parsed) : `(${use})`;
-  return `Would like a value of your vault, ${field} of ${item}, ${how}: you choose which, or none`;
+  if (!parsed || !('hosts' in parsed)) return `Would like a vault value: ${field} of ${item} (${use})`;
+  const place = vaultPlaceWords(parsed);
+  return `Would like a vault value for ${parsed.hosts.join(', ')}: ${field} of ${item}, ${place}; you choose it, or none`;
 }
 
 function coversHost(accepted: string, asked: string): boolean {

@@ -85,17 +85,29 @@ export function vaultUseWords(use: VaultUse): string {
   const to = 'hosts' in use ? `of requests to ${use.hosts.join(', ')}` : '';
   switch (use.kind) {
     case 'header':
-      return `in the header ${use.name}${prefixWords(use)} ${to}, put in outside the sandbox`;
+      return `${vaultPlaceWords(use)} ${to}, put in outside the sandbox`;
     case 'basic':
       return `as the password ${to}${use.user === '' ? '' : `, user “${use.user}”`}, put in outside the sandbox`;
     case 'query':
-      return `as ${use.name} in the address ${to}, put in outside the sandbox`;
+      return `${vaultPlaceWords(use)} ${to}, put in outside the sandbox`;
     case 'env':
       return `in its environment, as ${use.name}: it can read the value`;
     case 'fd':
       return `from a file descriptor, named by ${use.name}: it can read the value`;
     case 'sshSignature':
       return 'to sign in over SSH';
+  }
+}
+
+/** Where a value stands in a request, in few words: 'in the header authorization'. Its hosts are said elsewhere. */
+export function vaultPlaceWords(use: Extract<VaultUse, { hosts: readonly string[] }>): string {
+  switch (use.kind) {
+    case 'header':
+      return `in the header ${use.name}${prefixWords(use)}`;
+    case 'basic':
+      return `as the password${use.user === '' ? '' : `, user “${use.user}”`}`;
+    case 'query':
+      return `as ${use.name} in the address`;
   }
 }
 

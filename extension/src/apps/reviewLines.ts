@@ -1,6 +1,8 @@
 import type { AppReview, PermissionLine } from '../../../protocol/src/apps.ts';
+import { parseVaultUse } from '../../../protocol/src/vaultUse.ts';
 import { reviewWords as words } from '../appMessages.ts';
 import { plain } from '../plainText.ts';
+import { wishWords } from '../vault/ui/wishWords.ts';
 
 /** What a fact is, beside its words; lists and documents show it as a picture or a sign. */
 export type ReviewMark = 'new' | 'local' | 'gone' | 'warning' | 'plain';
@@ -136,20 +138,36 @@ function permissionParts(
     const nothing: ReviewFact = { text: closed, mark: 'plain' };
     return isCompared ? { counts: gone, same: [nothing] } : { counts: [nothing, ...gone], same: [] };
   }
-  if (!isCompared) return { counts: [...permissions.map((each) => fact(each, false)), ...gone], same: [] };
+  const facts = (lines: readonly PermissionLine[], isNew: boolean) =>
+    lines.flatMap((line) => permissionFacts(line, isNew));
+  if (!isCompared) return { counts: [...facts(permissions, false), ...gone], same: [] };
   return {
-    counts: [...permissions.filter(({ isNew }) => isNew).map((each) => fact(each, true)), ...gone],
-    same: permissions.filter(({ isNew }) => !isNew).map((each) => fact(each, false)),
+    counts: [
+      ...facts(
+        permissions.filter(({ isNew }) => isNew),
+        true,
+      ),
+      ...gone,
+    ],
+    same: facts(
+      permissions.filter(({ isNew }) => !isNew),
+      false,
+    ),
   };
 }
 
-function fact({ sentence, isLocal }: PermissionLine, isNew: boolean): ReviewFact {
+/** One line for each; a wish for a vault value takes two, so that a list shows both whole. */
+function permissionFacts({ permission, sentence, isLocal }: PermissionLine, isNew: boolean): ReviewFact[] {
+  const mark = isLocal ? 'local' : isNew ? 'new' : 'plain';
   const notes = [...(isNew ? [words.asksNew()] : []), ...(isLocal ? [words.local()] : [])];
-  return {
-    text: plain(sentence),
-    ...(notes.length > 0 && { note: notes.join(', ') }),
-    mark: isLocal ? 'local' : isNew ? 'new' : 'plain',
-  };
+  const use = permission.name === 'vaultWish' ? parseVaultUse(permission.use) : undefined;
+  if (permission.name !== 'vaultWish' || !use || !('hosts' in use))
+    return [{ text: plain(sentence), ...(notes.length > 0 && { note: notes.join(', ') }), mark }];
+  const { item, field } = permission;
+  return [
+    { text: wishWords.review(use), note: [wishWords.reviewNote(), ...notes].join(', '), mark },
+    { text: wishWords.reviewHow({ item, field, use }), mark: 'plain' },
+  ];
 }
 
 function packageFact({ name, version, state }: PackageReview, isUpdate: boolean): ReviewFact {

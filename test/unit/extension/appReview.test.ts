@@ -7,8 +7,9 @@ import { reviewReport } from '../../../extension/src/apps/reviewText.ts';
 import type { Reports } from '../../../extension/src/documents/reports.ts';
 import type { Log } from '../../../extension/src/log.ts';
 import type { Notice } from '../../../extension/src/messages.ts';
-import type { AppReview, AppView } from '../../../protocol/src/apps.ts';
+import type { AppReview, AppView, PermissionLine } from '../../../protocol/src/apps.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
+import { permissionKey, permissionSentence, type Permission } from '../../../protocol/src/permissions.ts';
 import { FakeEngine } from '../../support/fakeEngine.ts';
 import {
   hostLine,
@@ -59,6 +60,40 @@ describe('the review of an app', () => {
       'plain: leftish 1.3.0',
     ]);
     assert.deepEqual(same, []);
+  });
+
+  it('[VAULTUSE-25] shows what a plugin wishes for in two lines that a list shows whole', () => {
+    const permission = (hosts: string): Permission => ({
+      name: 'vaultWish',
+      item: 'example-notes',
+      field: 'token',
+      use: `header:authorization:Bearer @${hosts}`,
+    });
+    const wish = (hosts: string): PermissionLine => {
+      const asked = permission(hosts);
+      const key = permissionKey(asked);
+      return { key, permission: asked, sentence: permissionSentence(asked), isNew: true, isLocal: false };
+    };
+    const review = (hosts: string) =>
+      makeUpdate({
+        plugins: [
+          makePluginReview({ state: 'changed', permissions: [wish(hosts)], dropped: [wish('a').sentence] }),
+        ],
+      });
+    const lines = flat(reviewParts(review('api.example.org')).counts);
+    assert.deepEqual(lines.slice(lines.indexOf('# Plugin search') + 2), [
+      'new: Would like a vault value for api.example.org (you choose it, new)',
+      'plain: token of example-notes, in the header authorization',
+      'gone: No longer: Would like a vault value for a: token of example-notes, in the header authorization; you choose it, or none',
+    ]);
+    const without = {
+      ...review('api.example.org'),
+      plugins: [makePluginReview({ permissions: [wish('api.example.org')] })],
+    };
+    assert.equal(mustRead(without), false);
+    // What does not fit has to be read whole.
+    const many = Array.from({ length: 9 }, (_, at) => `h${at}.example.org`).join(',');
+    assert.equal(mustRead({ ...without, plugins: [makePluginReview({ permissions: [wish(many)] })] }), true);
   });
 
   it('[APPUI-02] shows of an update only the difference, and folds what stays', () => {

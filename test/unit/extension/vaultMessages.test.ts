@@ -164,6 +164,8 @@ const own: Readonly<Record<string, readonly unknown[]>> = {
   'wish.now': [foreign, foreign],
   'wish.called': [wish],
   'wish.how': [wish],
+  'wish.review': [wish.use],
+  'wish.reviewHow': [wish],
   'wish.noneGiven': [wish],
   'wish.waits': [wish],
   'ssh.noGrant': [foreign, 'ssh:lab'],

@@ -1,5 +1,6 @@
 import { l10n } from 'vscode';
-import { vaultUseWords } from '../../../../protocol/src/vaultUse.ts';
+import { vaultPlaceWords, vaultUseWords } from '../../../../protocol/src/vaultUse.ts';
+import type { RequestUse } from '../../../../remote-agent/src/vault/injection.ts';
 import type { Notice } from '../../messages.ts';
 import { plain, short } from '../../plainText.ts';
 import type { PluginWish } from './pluginWishes.ts';
@@ -11,6 +12,11 @@ const t = l10n.t;
 export const wishWords = {
   title: ({ plugin, appName }: Pick<PluginWish, 'plugin' | 'appName'>): string =>
     t('The plugin {0} of {1} would like a value', plain(plugin), short(appName, 60)),
+  /** Two lines of the review of an install, each short enough for a list to show it whole. */
+  review: (use: RequestUse): string => t('Would like a vault value for {0}', plain(use.hosts.join(', '))),
+  reviewNote: (): string => t('you choose it'),
+  reviewHow: ({ item, field, use }: Pick<PluginWish, 'item' | 'field' | 'use'>): string =>
+    t('{0} of {1}, {2}', plain(field), plain(item), plain(vaultPlaceWords(use))),
   placeHolder: (): string => t('Choose a value for it, or none'),
   wished: (): string => t('What it would like'),
   called: ({ item, field }: Pick<PluginWish, 'item' | 'field'>): string =>

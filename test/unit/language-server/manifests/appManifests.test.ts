@@ -309,7 +309,10 @@ describe('manifests of apps', () => {
     const text = JSON.stringify(wishing({}));
     const words = hovered(pluginPath(), text.replace('"vault"', '"va|ult"'));
     assert.match(words, /chooses one of their vault or none/);
-    assert.match(words, /^- Would like a value of your vault, token of example.*you choose which, or none$/m);
+    assert.match(
+      words,
+      /^- Would like a vault value for api.*: token of example.*; you choose it, or none$/m,
+    );
     assert.match(hovered(pluginPath(), text.replace('"use"', '"u|se"')), /never has it[^]*Would like/);
   });
 
