@@ -254,8 +254,12 @@ export const placeChoose = {
 
 /** Terminals in a VM. */
 export const placeTerminal = {
-  name: (project: string): string => t('VM of {0}', short(project)),
-  opening: (project: string): string => t('Opening a terminal in the VM of {0}', short(project)),
+  name: (project: string, network: boolean): string =>
+    network ? t('VM of {0}, network', short(project)) : t('VM of {0}', short(project)),
+  opening: (project: string, network: boolean): string =>
+    network
+      ? t('Opening a terminal in the VM of {0} that has a network', short(project))
+      : t('Opening a terminal in the VM of {0}', short(project)),
   welcome: (): string =>
     t(
       'You are in the project’s VM and can look at all of it; only your home and /tmp can be written, and both end with the terminal. The cards’ folders are under /jobs.',

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { request } from './contract.ts';
 
 /**
- * A terminal in the VM of a project, for the person alone: nothing else can ask for one. Output is read, not told, so
+ * A terminal in a VM of a project, for the person alone: nothing else can ask for one. Output is read, not told, so
  * that whoever shows it sets the pace.
  */
 
@@ -34,12 +34,15 @@ export type TerminalEnd = z.infer<typeof terminalEnd>;
 /** What the extension asks of the engine about terminals. Every request but the first rejects with `not-found` after the end. */
 export const terminalRequests = {
   /**
-   * Starts the project's VM where it does not run, and a shell in it. Rejects with `not-trusted`, `isolation-missing`
+   * Starts the project's VM where it does not run, and a shell in it; `network` means the VM of its cards that were given
+   * one, which the shell itself is not. Rejects with `not-trusted`, `isolation-missing`
    * with the remedy, `conflict` where too many are open, and as connecting does.
    */
-  'place/terminalOpen': request(z.strictObject({ root: z.string(), ...size }), z.strictObject({ terminal }), {
-    timeoutMs: 0,
-  }),
+  'place/terminalOpen': request(
+    z.strictObject({ root: z.string(), network: z.boolean(), ...size }),
+    z.strictObject({ terminal }),
+    { timeoutMs: 0 },
+  ),
   /**
    * Settles when there is output, or the shell has ended: then `end` is set, and the terminal is gone. The output is
    * text with the controls of a terminal that move, colour and erase, and no others. One read at a time.

@@ -70,7 +70,10 @@ export function registerPlaces(services: Services): Disposable {
       about((place) => manage.disconnect(place)),
     ),
     commands.register('sallyport.openVmTerminal', async (...args) => {
-      await openVmTerminal(engine, await picker.project(parseTarget(args)));
+      await openVmTerminal(engine, await picker.project(parseTarget(args)), false);
+    }),
+    commands.register('sallyport.openVmNetworkTerminal', async (...args) => {
+      await openVmTerminal(engine, await picker.project(parseTarget(args)), true);
     }),
     commands.register('sallyport.buildVmImage', () => image.build()),
     commands.register('sallyport.showVmImage', () => image.show()),

@@ -30,6 +30,8 @@ export interface Arguments {
   readonly ref: string | undefined;
   /** Who a worker is told that this is. */
   readonly as: string | undefined;
+  /** Means the VM of the cards that were given a network. */
+  readonly network: boolean;
 }
 
 /** A command line that can't be understood. The message says what to type instead. */
@@ -45,6 +47,7 @@ const options = {
   accept: { type: 'string' },
   ref: { type: 'string' },
   as: { type: 'string' },
+  network: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
@@ -60,7 +63,7 @@ const taken: Readonly<Record<CommandName, readonly string[]>> = {
   doctor: ['json'],
   clean: ['json', 'older-than-days', 'yes'],
   app: ['json', 'accept', 'ref', 'yes'],
-  vm: ['json', 'accept'],
+  vm: ['json', 'accept', 'network'],
   worker: ['json', 'as'],
 };
 
@@ -94,6 +97,7 @@ export function parseArguments(argv: readonly string[]): Arguments {
     accept: values.accept,
     ref: values.ref,
     as: values.as,
+    network: values.network ?? false,
   });
   if (values.version) return result('version');
   if (values.help || command === undefined || command === 'help') return result('help');
@@ -120,7 +124,7 @@ export const usages: Readonly<Record<CommandName, string>> = {
   doctor: 'sallyport doctor [PROJECT] [--json]',
   clean: 'sallyport clean [PROJECT] [--older-than-days N] [--yes] [--json]',
   app: 'sallyport app list | review SOURCE | install SOURCE [--accept DIGEST] | update ID [--accept DIGEST] | delete ID --yes | export ID FILE  [--ref REF] [--json]',
-  vm: 'sallyport vm build | status | remove | export FILE | import FILE [--accept DIGEST]  [--json] | terminal [PROJECT]',
+  vm: 'sallyport vm build | status | remove | export FILE | import FILE [--accept DIGEST]  [--json] | terminal [PROJECT] [--network]',
   worker:
     'sallyport worker join NAME [INVITATION] [--as WHO] | known | forget NAME | serve | invite | list | identity | remove FINGERPRINT  [--json]',
 };

@@ -17,6 +17,7 @@ export async function vmCommand(session: Session): Promise<number> {
   const [act, named] = args.operands;
   const usage = () => new UsageError(`Usage: ${usages.vm}`);
   if (args.accept !== undefined && act !== 'import') throw usage();
+  if (args.network && act !== 'terminal') throw usage();
   if (act === 'terminal' && !args.json) return vmTerminal(session);
   const takesFile = act === 'export' || act === 'import';
   if (takesFile !== (named !== undefined)) throw usage();

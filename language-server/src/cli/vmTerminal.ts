@@ -6,15 +6,17 @@ import { printable } from './terminal.ts';
 
 /** `sallyport vm terminal`: a shell in the project's VM at this terminal. Returns the shell's exit code. */
 export async function vmTerminal(session: Session): Promise<number> {
-  const { terminal: here, root } = session;
+  const { args, terminal: here, root } = session;
   const { screen } = here;
   if (!screen) {
     here.note('“vm terminal” needs a terminal at both ends; run it in one, without a pipe.');
     return exitCodes.badProject;
   }
   const { manifest } = session.project();
-  here.note(printable(`Opening a terminal in the VM of ${manifest?.name ?? root}…`));
-  const { terminal } = await session.call('place/terminalOpen', { root, ...sizeOf(screen) });
+  const { network } = args;
+  const kind = network ? 'VM with a network' : 'VM';
+  here.note(printable(`Opening a terminal in the ${kind} of ${manifest?.name ?? root}…`));
+  const { terminal } = await session.call('place/terminalOpen', { root, network, ...sizeOf(screen) });
   here.note('The cards’ folders are under /jobs. Ctrl-D ends the terminal.');
   const write = async (text: string) => {
     for (const piece of terminalPieces(text))

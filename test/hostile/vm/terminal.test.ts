@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { CardJob } from '../../../language-server/src/runners/cardRunner.ts';
 import type { PlaceRunner } from '../../../language-server/src/runners/places/placeRunner.ts';
 import type { SshConnection } from '../../../language-server/src/runners/ssh/sshConnection.ts';
 import { openTerminalConnection } from '../../../language-server/src/runners/vm/terminalConnection.ts';
@@ -48,8 +51,8 @@ describe('a terminal in a VM', function () {
     await vms.place.dispose();
   });
 
-  const connect = async (place: PlaceRunner = vms.place): Promise<SshConnection> => {
-    const connection = await openTerminalConnection(place, 'one', never);
+  const connect = async (place: PlaceRunner = vms.place, network = false): Promise<SshConnection> => {
+    const connection = await openTerminalConnection(place, { project: 'one', network }, never);
     open.push(connection);
     return connection;
   };
@@ -133,6 +136,9 @@ describe('a terminal in a VM', function () {
       const script = `(${attempt}) >/dev/null 2>&1 && echo did`;
       assert.equal(await said(connection, script), '', attempt);
     }
+    // Two of its programs are at other addresses, also where those of a card are not.
+    const maps = 'cut -d " " -f 1 /proc/self/maps';
+    assert.notEqual(await said(connection, maps), await said(connection, maps));
     // The same right reads what is root's alone where nothing covers it: it is the cover that hides.
     assert.equal(
       await said(
@@ -141,6 +147,39 @@ describe('a terminal in a VM', function () {
       ),
       '/jobs\n',
     );
+  });
+
+  it('[VM-22] in the VM that has a network, shows that one’s cards and has no network itself', async () => {
+    const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const stop = new AbortController();
+    try {
+      const dial = `python3 -c "import socket; socket.create_connection(('10.0.2.2', ${port}), 20)"`;
+      const code = await putTree(vms.blobs.folder, {
+        'main.sh': `${dial} && echo reached; exec sleep 600`,
+      });
+      const job: CardJob = {
+        ...jobWith({ jobId: `vm-terminal-network-${process.pid}`, code }),
+        limits: { seconds: 600, memoryMB: 128, processes: 16, outputMB: 1, logMB: 1 },
+        access: { network: { kind: 'all' }, hostFolders: [] },
+        project: 'one',
+      };
+      const heard = new Heard();
+      const running = vms.place.run(job, heard, stop.signal);
+      await until(() => heard.stdout.includes('reached'), 120_000);
+      const [there, here] = [await connect(vms.place, true), await connect()];
+      const sleeping = 'busybox ps | grep -c "[s]leep 600"';
+      assert.equal(await said(there, sleeping), '1\n');
+      assert.equal(await said(here, sleeping), '0\n');
+      assert.equal(await said(there, `(${dial}) >/dev/null 2>&1 || echo refused`), 'refused\n');
+      assert.equal(await said(there, 'cat /proc/net/dev | wc -l'), '3\n');
+      stop.abort();
+      assert.equal((await running).outcome.kind, 'cancelled');
+    } finally {
+      stop.abort();
+      server.close();
+    }
   });
 
   it('[VM-23] lets in one key, once, shows one host key, and forwards nothing', async () => {
@@ -196,16 +235,16 @@ describe('a terminal in a VM', function () {
     let connections = 0;
     let ids = 0;
     const terminals = new Terminals({
-      connect: async (project, signal) => {
+      connect: async (vm, signal) => {
         connections += 1;
-        return openTerminalConnection(vms.place, project, signal);
+        return openTerminalConnection(vms.place, vm, signal);
       },
       createId: () => String((ids += 1)),
     });
     open.push({ close: () => terminals.dispose() });
     const [one, two] = await Promise.all([
-      terminals.open('one', size, never),
-      terminals.open('one', size, never),
+      terminals.open({ project: 'one', network: false }, size, never),
+      terminals.open({ project: 'one', network: false }, size, never),
     ]);
     assert.equal(connections, 1);
     const readUntil = async (id: string, pattern: RegExp) => {

@@ -7,6 +7,13 @@ import { SshConnection } from '../ssh/sshConnection.ts';
 import type { SshTarget } from '../ssh/sshConfig.ts';
 import { unattended, type SshSigner } from '../ssh/sshPerson.ts';
 
+/** Which VM of a project a terminal is in. */
+export interface TerminalVm {
+  readonly project: string;
+  /** True for the one of its cards that were given a network. */
+  readonly network: boolean;
+}
+
 /**
  * Opens an SSH connection into a project's VM, over the VM's own port: with a key that was made for it, is known to that
  * one server and never leaves this process, and to the one host key that the VM told over its control port. Throws as
@@ -14,12 +21,15 @@ import { unattended, type SshSigner } from '../ssh/sshPerson.ts';
  */
 export async function openTerminalConnection(
   place: PlaceRunner,
-  project: string,
+  { project, network }: TerminalVm,
   signal: AbortSignal,
 ): Promise<SshConnection> {
   const { raw, signer } = createSessionKey();
   if (!place.openTerminal) throw new UserError('not-found', 'This place has no terminal');
-  const { hostKey, stream } = await place.openTerminal(raw.toString('base64'), { project, signal });
+  const { hostKey, stream } = await place.openTerminal(raw.toString('base64'), {
+    ...{ project, signal },
+    access: { network: { kind: network ? 'all' : 'none' }, hostFolders: [] },
+  });
   try {
     return await SshConnection.open({
       target,

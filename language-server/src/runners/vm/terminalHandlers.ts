@@ -23,18 +23,18 @@ export interface TerminalService {
 /** Answers the person's side about terminals. What a terminal needs is read when the first one is opened. */
 export function createTerminals({ place, projectKey, isTrusted }: TerminalHandlerOptions): TerminalService {
   const terminals = new Terminals({
-    connect: async (project, signal) => {
+    connect: async (vm, signal) => {
       const { openTerminalConnection } = await import('./terminalConnection.ts');
-      return openTerminalConnection(place(), project, signal);
+      return openTerminalConnection(place(), vm, signal);
     },
     createId: () => randomBytes(12).toString('hex'),
   });
   return {
     handlers: {
-      'place/terminalOpen': async ({ root, ...size }, signal) => {
+      'place/terminalOpen': async ({ root, network, ...size }, signal) => {
         if (!isTrusted())
           throw new UserError('not-trusted', 'This folder is in Restricted Mode: no VM is started for it');
-        return { terminal: await terminals.open(projectKey(root), size, signal) };
+        return { terminal: await terminals.open({ project: projectKey(root), network }, size, signal) };
       },
       'place/terminalRead': ({ terminal }, signal) => terminals.read(terminal, signal),
       'place/terminalWrite': async ({ terminal, text }) => {

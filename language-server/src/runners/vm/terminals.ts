@@ -1,6 +1,7 @@
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { terminalTextUnits, type TerminalEnd } from '../../../../protocol/src/placeTerminal.ts';
 import type { ChannelEnd, Shell, ShellSize } from '../ssh/sshConnection.ts';
+import type { TerminalVm } from './terminalConnection.ts';
 import { TerminalOutput } from './terminalOutput.ts';
 
 /** What terminals need of a connection into a VM. */
@@ -11,8 +12,8 @@ export interface TerminalConnection {
 }
 
 export interface TerminalsOptions {
-  /** Opens the one connection that all terminals of a project share. */
-  readonly connect: (project: string, signal: AbortSignal) => Promise<TerminalConnection>;
+  /** Opens the one connection that all terminals of a VM share. */
+  readonly connect: (vm: TerminalVm, signal: AbortSignal) => Promise<TerminalConnection>;
   readonly createId: () => string;
 }
 
@@ -33,7 +34,7 @@ interface Shared {
 }
 
 /**
- * The terminals that a person has open in VMs. A project's terminals are channels of one SSH connection, which is opened
+ * The terminals that a person has open in VMs. A VM's terminals are channels of one SSH connection, which is opened
  * with the first and closed with the last.
  */
 export class Terminals {
@@ -52,16 +53,17 @@ export class Terminals {
   }
 
   /** Opens a terminal and returns its id. Throws `conflict`, `closed`, and as connecting does. */
-  async open(project: string, size: ShellSize, signal: AbortSignal): Promise<string> {
+  async open(vm: TerminalVm, size: ShellSize, signal: AbortSignal): Promise<string> {
     if (this.#stop.signal.aborted) throw new UserError('closed', 'The engine is ending');
     if (this.count >= mostTerminals)
       throw new UserError('conflict', `${mostTerminals} terminals are open in VMs already. Close one first.`);
-    const shared = this.#share(project);
+    const key = JSON.stringify([vm.network, vm.project]);
+    const shared = this.#share(key, vm);
     let shell: Shell;
     try {
       shell = await (await unlessAborted(shared.connection, signal)).shell(size);
     } catch (error) {
-      this.#leave(project, shared);
+      this.#leave(key, shared);
       throw error;
     }
     let isHere = true;
@@ -71,7 +73,7 @@ export class Terminals {
       end: undefined,
       wake: undefined,
       leave: () => {
-        if (isHere) this.#leave(project, shared);
+        if (isHere) this.#leave(key, shared);
         isHere = false;
       },
     };
@@ -151,26 +153,26 @@ export class Terminals {
     for (const id of [...this.#terminals.keys()]) this.close(id);
   }
 
-  #share(project: string): Shared {
-    const known = this.#connections.get(project);
+  #share(key: string, vm: TerminalVm): Shared {
+    const known = this.#connections.get(key);
     if (known) {
       known.users += 1;
       return known;
     }
-    const connection = this.#options.connect(project, this.#stop.signal);
+    const connection = this.#options.connect(vm, this.#stop.signal);
     const shared: Shared = { connection, users: 1 };
-    this.#connections.set(project, shared);
+    this.#connections.set(key, shared);
     const forget = () => {
-      if (this.#connections.get(project) === shared) this.#connections.delete(project);
+      if (this.#connections.get(key) === shared) this.#connections.delete(key);
     };
     connection.then(({ closed }) => closed.then(forget), forget);
     return shared;
   }
 
-  #leave(project: string, shared: Shared): void {
+  #leave(key: string, shared: Shared): void {
     shared.users -= 1;
     if (shared.users > 0) return;
-    if (this.#connections.get(project) === shared) this.#connections.delete(project);
+    if (this.#connections.get(key) === shared) this.#connections.delete(key);
     shared.connection.then((connection) => connection.close()).catch(() => undefined);
   }
 

@@ -91,9 +91,10 @@ export class VmPlace implements PlaceRunner {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** A terminal in the VM of a project, the one without a network; it is started where it does not run. */
+  /** A terminal in the VM of a project for cards with this access; it is started where it does not run. */
   async openTerminal(clientKey: string, options: ReadyOptions = {}): Promise<TerminalWay> {
-    const { runner } = await this.#of(options.project ?? '', bare).vm;
+    const { project = '', access } = options;
+    const { runner } = await this.#of(project, access ? this.#kindOf(access) : bare).vm;
     if (!runner.openTerminal) throw new UserError('not-found', 'This VM has no terminal');
     return runner.openTerminal(clientKey, options);
   }

@@ -107,16 +107,18 @@ describe('commands about places', () => {
     ]);
   });
 
-  it('[VM-24] opens a terminal in the project’s VM, with progress, and asks for nothing else', async () => {
+  it('[VM-24] opens a terminal in either of the project’s VMs, with progress, and asks for nothing else', async () => {
     const { fake, run, errors } = make([samplePlace()], {
       'place/terminalOpen': () => ({ terminal: 'a'.repeat(24) }),
     });
     await run('openVmTerminal', { place: 'vm' });
+    await run('openVmNetworkTerminal', { place: 'vm' });
     assert.deepEqual(errors, []);
-    assert.deepEqual(fake.asked('place/terminalOpen'), [
-      { root: makeProject({}).root, columns: 80, rows: 24 },
-    ]);
-    assert.equal(stub.terminals.length, 1);
+    assert.deepEqual(
+      fake.asked('place/terminalOpen'),
+      [false, true].map((network) => ({ root: makeProject({}).root, network, columns: 80, rows: 24 })),
+    );
+    assert.equal(stub.terminals.length, 2);
     assert.match(stub.progress[0]?.title ?? '', /^Opening a terminal in the VM of /);
   });
 

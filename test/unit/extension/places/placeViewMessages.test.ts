@@ -131,8 +131,14 @@ const lines = [
     enrolling: [[]],
   }),
   ...render('terminal', placeTerminal, {
-    name: [[evil]],
-    opening: [[evil]],
+    name: [
+      [evil, false],
+      [evil, true],
+    ],
+    opening: [
+      [evil, false],
+      [evil, true],
+    ],
     welcome: [[]],
     dropped: [[]],
     stopped: [[`TERM${evil}`]],

@@ -60,11 +60,23 @@ describe('sallyport vm terminal', () => {
     assert.equal(await vmCommand(session), 9);
     assert.equal(shown(), 'hello');
     assert.equal(state(), 'given back');
-    assert.deepEqual(asked(calls, 'place/terminalOpen'), [{ root: '/weather', columns: 80, rows: 1000 }]);
+    assert.deepEqual(asked(calls, 'place/terminalOpen'), [
+      { root: '/weather', network: false, columns: 80, rows: 1000 },
+    ]);
     assert.deepEqual(asked(calls, 'place/terminalWrite')[0], { terminal: 'id', text: 'k' });
     assert.deepEqual(asked(calls, 'place/terminalResize'), [{ terminal: 'id', columns: 80, rows: 1000 }]);
     assert.equal(asked(calls, 'place/terminalClose').length, 1);
     assert.equal(notes.join().includes('\u001b'), false);
+  });
+
+  it('[VM-24] means the VM with a network where that was said', async () => {
+    const { session, calls } = make([{ text: '', end: { code: 0, signal: null } }], {
+      words: ['vm', 'terminal', 'weather', '--network'],
+    });
+    assert.equal(await vmCommand(session), 0);
+    assert.deepEqual(asked(calls, 'place/terminalOpen'), [
+      { root: '/weather', network: true, columns: 80, rows: 1000 },
+    ]);
   });
 
   it('gives the terminal back when the connection is lost, and says so', async () => {
@@ -92,6 +104,7 @@ describe('sallyport vm terminal', () => {
     ['vm', 'status', 'weather'],
     ['vm', 'terminal', 'weather', '--json'],
     ['vm', 'open'],
+    ['vm', 'status', '--network'],
   ])
     it(`says how it is used for ${words.join(' ')}`, async () => {
       const { session } = make([], { words });

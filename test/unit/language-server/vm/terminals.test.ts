@@ -11,6 +11,8 @@ import { until } from '../../../support/until.ts';
 
 const never = new AbortController().signal;
 const size = { columns: 80, rows: 24 };
+const a = { project: 'a', network: false };
+const b = { project: 'b', network: false };
 
 class FakeShell implements Shell {
   readonly stream: Duplex;
@@ -85,12 +87,9 @@ describe('terminals in VMs', () => {
 
   const shellOf = (connection = 0, shell = 0) => connections[connection]?.shells[shell] ?? assert.fail();
 
-  it('[VM-24] gives terminals of a project one connection, and those of another project another', async () => {
-    const [one, two] = await Promise.all([
-      terminals.open('a', size, never),
-      terminals.open('a', size, never),
-    ]);
-    await terminals.open('b', size, never);
+  it('[VM-24] gives terminals of a VM one connection, and those of another VM another', async () => {
+    const [one, two] = await Promise.all([terminals.open(a, size, never), terminals.open(a, size, never)]);
+    await terminals.open(b, size, never);
     assert.equal(connections.length, 2);
     terminals.close(one);
     assert.equal(connections[0]?.isClosed, false);
@@ -98,12 +97,13 @@ describe('terminals in VMs', () => {
     await until(() => connections[0]?.isClosed === true);
     assert.equal(connections[1]?.isClosed, false);
     assert.equal(terminals.count, 1);
-    await terminals.open('a', size, never);
-    assert.equal(connections.length, 3);
+    await terminals.open(a, size, never);
+    await terminals.open({ ...b, network: true }, size, never);
+    assert.equal(connections.length, 4);
   });
 
   it('gives output to whoever reads, then the end, and nothing after', async () => {
-    const id = await terminals.open('a', size, never);
+    const id = await terminals.open(a, size, never);
     const shell = shellOf();
     const waiting = terminals.read(id, never);
     shell.say('hello');
@@ -117,7 +117,7 @@ describe('terminals in VMs', () => {
   });
 
   it('keeps a character whole that comes in pieces, and waits on where all was dropped', async () => {
-    const id = await terminals.open('a', size, never);
+    const id = await terminals.open(a, size, never);
     const bytes = Buffer.from('ü');
     const waiting = terminals.read(id, never);
     shellOf().stream.push(bytes.subarray(0, 1));
@@ -127,7 +127,7 @@ describe('terminals in VMs', () => {
   });
 
   it('lets one read at a time, and one that was given up loses nothing', async () => {
-    const id = await terminals.open('a', size, never);
+    const id = await terminals.open(a, size, never);
     const stop = new AbortController();
     const waiting = terminals.read(id, stop.signal);
     await assert.rejects(terminals.read(id, never), { code: 'conflict' });
@@ -138,7 +138,7 @@ describe('terminals in VMs', () => {
   });
 
   it('settles a write when there is room again', async () => {
-    const id = await terminals.open('a', size, never);
+    const id = await terminals.open(a, size, never);
     let isTaken = false;
     const writing = terminals.write(id, 'x'.repeat(100)).then(() => (isTaken = true));
     await new Promise((resolve) => setImmediate(resolve));
@@ -154,14 +154,14 @@ describe('terminals in VMs', () => {
       connect: () => Promise.reject(new UserError('isolation-missing', 'no image')),
       createId: () => 'x',
     });
-    await assert.rejects(failing.open('a', size, never), { code: 'isolation-missing' });
+    await assert.rejects(failing.open(a, size, never), { code: 'isolation-missing' });
     assert.equal(failing.count, 0);
-    await assert.rejects(failing.open('a', size, never), { code: 'isolation-missing' });
+    await assert.rejects(failing.open(a, size, never), { code: 'isolation-missing' });
 
     const late = Promise.withResolvers<TerminalConnection>();
     const slow = new Terminals({ connect: () => late.promise, createId: () => 'x' });
     const stop = new AbortController();
-    const opening = slow.open('a', size, stop.signal);
+    const opening = slow.open(a, size, stop.signal);
     stop.abort();
     await assert.rejects(opening, { code: 'cancelled' });
     const connection = new FakeConnection();
@@ -171,15 +171,15 @@ describe('terminals in VMs', () => {
   });
 
   it('bounds how many are open', async () => {
-    for (let count = 0; count < 32; count += 1) await terminals.open('a', size, never);
-    await assert.rejects(terminals.open('b', size, never), { code: 'conflict' });
+    for (let count = 0; count < 32; count += 1) await terminals.open(a, size, never);
+    await assert.rejects(terminals.open(b, size, never), { code: 'conflict' });
   });
 
   it('ends every read when the engine ends', async () => {
-    const id = await terminals.open('a', size, never);
+    const id = await terminals.open(a, size, never);
     const waiting = terminals.read(id, never);
     terminals.dispose();
     await assert.rejects(waiting, { code: 'not-found' });
-    await assert.rejects(terminals.open('a', size, never), { code: 'closed' });
+    await assert.rejects(terminals.open(a, size, never), { code: 'closed' });
   });
 });
