@@ -11,7 +11,8 @@ const outputBytes = 2 * looks * lookBytes;
 /**
  * The instructions of a program for Linux on x86-64 that looks at the processor's time stamp counter and at
  * CLOCK_MONOTONIC 32 times, waits for 50 ms, does so again, and writes all of it. No system call tells the counter's speed,
- * and the kernel's messages, which do, are root's.
+ * and the kernel's messages, which do, are root's. A VM has no other clock to hold it against: it would have to boot with a
+ * wrong one, ask for this machine's time and boot again, and would not notice that its store came to another processor.
  */
 const instructions = [
   '4881ec00080000 4889e3 41bc02000000', // room on the stack; two rounds
