@@ -375,6 +375,9 @@ const pluginWish = z.strictObject({
   ),
 });
 
+/** A person is asked about each of them. */
+const mostWishes = 8;
+
 const pluginFunction = z.strictObject({
   description: about('What the function does, for people.', z.optional(z.string().check(z.maxLength(2000)))),
   input: about('What the function takes: a JSON schema (docs/plugins.md). `{}` is anything.', functionSchema),
@@ -404,7 +407,7 @@ export const pluginManifest = z.strictObject({
         generate: generates.check(),
         vault: about(
           'Values that the plugin would like its requests to carry. A person is asked for each, and chooses one of their vault or none.',
-          z.optional(list(pluginWish)),
+          z.optional(z.array(pluginWish).check(z.maxLength(mostWishes))),
         ),
       }),
     ),

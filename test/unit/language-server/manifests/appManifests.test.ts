@@ -171,6 +171,17 @@ describe('manifests of apps', () => {
     ['a wish for a header that frames', wishing({ use: { ...use, name: 'Host' } }), ['vault-header']],
     ['a wish for an item that is no id', wishing({ item: 'Example Notes' }), ['bad-id']],
     ['a wish with words of its own', wishing({ reason: 'please' }), ['unknown-key']],
+    [
+      'more wishes than anyone answers',
+      {
+        ...plugin,
+        permissions: {
+          network: ['api.example.org'],
+          vault: Array.from({ length: 9 }, (_, at) => ({ item: `a${at}`, field: 'b', use })),
+        },
+      },
+      ['too-many-entries'],
+    ],
     ['a wish that is no object', { ...plugin, permissions: { vault: ['token'] } }, ['wrong-type']],
   ];
   for (const [what, value, expected] of pluginTable)
