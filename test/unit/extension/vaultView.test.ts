@@ -87,7 +87,7 @@ describe('The Vault view', () => {
     );
     assert.match(all.find(({ label }) => label === 'OLD')?.description ?? '', /expired 2027-01-09/);
     assert.ok(all.some(({ label }) => label === 'may be sent to api.example.org'));
-    assert.ok(all.some(({ label }) => label === 'may be sent to no host'));
+    assert.ok(all.some(({ label }) => label === 'may be sent wherever you grant it'));
     assert.deepEqual(
       all.map(({ id }) => id),
       [...new Set(all.map(({ id }) => id))],
