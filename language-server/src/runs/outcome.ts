@@ -108,7 +108,6 @@ function notWritten(port: string): string {
 }
 
 /** The end of a card that nobody here saw. */
-export /** The end of a card that nobody here saw. */
 export function unknownEnding(detail: string): Ending {
   return {
     state: 'unknown',
