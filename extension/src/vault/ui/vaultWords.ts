@@ -170,7 +170,9 @@ export const vaultWords = {
   expires: (when: string): string => t('expires {0}', when),
   expired: (when: string): string => t('expired {0}', when),
   sentTo: (hosts: readonly string[]): string =>
-    hosts.length === 0 ? t('may be sent wherever you grant it') : t('may be sent to {0}', hosts.map(plain).join(', ')),
+    hosts.length === 0
+      ? t('may be sent wherever you grant it')
+      : t('may be sent to {0}', hosts.map(plain).join(', ')),
   sealed: (): string => t('sealed'),
   reveal: (): string => t('Reveal'),
   savedAt: (version: number, when: string): string => t('version {0}, saved {1}', version, when),
