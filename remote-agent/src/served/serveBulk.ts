@@ -16,7 +16,7 @@ export async function serveBulk(stream: Duplex, reader: ByteReader, store: BlobS
   const writer = new StreamWriter(stream);
   for (;;) {
     // The answers to many small operations that came together leave together.
-    if (reader.held.length === 0) await writer.flush();
+    if (reader.heldBytes === 0) await writer.flush();
     const code = await reader.read(1);
     if (!code) break;
     const digest = (await need(reader, 32)).toString('hex');

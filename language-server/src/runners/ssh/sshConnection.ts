@@ -1,9 +1,9 @@
-import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import ssh2 from 'ssh2';
 import type { Client, ClientChannel, ServerHostKeyAlgorithm } from 'ssh2';
 import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
 import { gatherWrites } from './gatherWrites.ts';
+import { connectLargeReads } from './largeReads.ts';
 import { toHostVerifier } from './hostVerifier.ts';
 import type { HostKeyChecks } from './hostKeys.ts';
 import { SignIn, signInFailed } from './signIn.ts';
@@ -100,7 +100,7 @@ export class SshConnection {
   static async open(options: ConnectOptions): Promise<SshConnection> {
     const { target, hostKeys, person, through } = options;
     const client = new ssh2.Client();
-    const sock = through ?? connectTo(target);
+    const { sock, onSignedIn } = through ? { sock: through, onSignedIn: () => undefined } : connectTo(target);
     let reason = 'the connection ended';
     let refusal: UserError | undefined;
     const watch = new PatientTimer(options.connectMs);
@@ -170,6 +170,7 @@ export class SshConnection {
         readyTimeout: 0,
       });
       await opened;
+      onSignedIn();
     } catch (error) {
       client.destroy();
       sock.destroy();
@@ -340,9 +341,10 @@ class PatientTimer {
   }
 }
 
-function connectTo({ host, port }: SshTarget): Socket {
+function connectTo({ host, port }: SshTarget): { readonly sock: Duplex; readonly onSignedIn: () => void } {
   // With Nagle's delay each small message would wait for the answer to the one before.
-  return gatherWrites(connect({ host, port, noDelay: true }));
+  const { socket, lend } = connectLargeReads({ host, port, noDelay: true });
+  return { sock: gatherWrites(socket), onSignedIn: lend };
 }
 
 function unreachable(target: SshTarget, why: string): UserError {
