@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { randomBytes, randomFillSync } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import { createBlobStore, type StoredBlob } from '../../remote-agent/src/files/blobStore.ts';
 import { removeHost, SshHost } from '../support/sshHost.ts';
 import { measureInTurns, missingRow, ratioRow, type BenchRow } from './benchRow.ts';
-import { openLink, openSsh, partsFor, put, type OpenSsh } from './sshBench.ts';
+import { bigCopies } from './bigCopies.ts';
+import { openLink, openSsh, partsFor, type OpenSsh } from './sshBench.ts';
 
 const run = promisify(execFile);
 const rounds = 5;
-const bulkBytes = 256 * 1024 * 1024;
 const smallCount = 10_000;
 const smallBytes = 1024;
 
@@ -34,38 +34,6 @@ export async function remoteCopiesBench(): Promise<BenchRow[]> {
   } finally {
     await removeHost(host);
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-async function bigCopies(folder: string, host: SshHost, openssh: OpenSsh): Promise<BenchRow[]> {
-  const [blobs, back] = [join(folder, 'blobs'), join(folder, 'back')];
-  const [store, stored] = [createBlobStore(blobs), createBlobStore(back)];
-  const to = await openLink(partsFor(folder, host).transport('lab'), blobs);
-  const from = await openLink(partsFor(folder, host).transport('lab'), back);
-  try {
-    const bytes = Buffer.alloc(bulkBytes);
-    const file = join(folder, 'file');
-    const there = join(host.home, 'copy');
-    let blob: StoredBlob = store.putBytes(Buffer.alloc(0));
-    const times = await measureInTurns(rounds, {
-      make: async () => {
-        store.remove(blob.digest);
-        stored.remove(blob.digest);
-        writeFileSync(file, randomFillSync(bytes));
-        blob = await put(store, file);
-      },
-      up: () => to.put([blob]),
-      upByHand: () => openssh.run(`cat > ${there}`, { input: file }),
-      down: () => from.fetch([{ ...blob, kind: 'file', files: 1 }], bulkBytes),
-      downByHand: () => openssh.run(`cat ${there}`, { output: join(folder, 'copy') }),
-    });
-    return [
-      copyRow('256 MB to the host, against OpenSSH (cat > file)', times.up, times.upByHand),
-      copyRow('256 MB back from the host, against OpenSSH (cat file)', times.down, times.downByHand),
-    ];
-  } finally {
-    to.close();
-    from.close();
   }
 }
 
@@ -110,20 +78,4 @@ async function smallCopies(folder: string, host: SshHost, openssh: OpenSsh): Pro
   } finally {
     link.close();
   }
-}
-
-function copyRow(name: string, oursMs: number, peerMs: number): BenchRow {
-  const rate = (ms: number) => bulkBytes / 1024 / 1024 / (ms / 1000);
-  const [ours, peer] = [rate(oursMs), rate(peerMs)];
-  const ratio = ours / peer;
-  return {
-    group: 'remote',
-    name,
-    unit: 'MB/s',
-    goal: '≥ 0.9 × OpenSSH',
-    ours,
-    peer,
-    ratio,
-    holds: ratio >= 0.9,
-  };
 }

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync, type StdioOptions } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { RemoteLink } from '../../language-server/src/runners/places/remoteLink.ts';
@@ -41,8 +41,12 @@ export async function put(store: BlobStore, file: string): Promise<StoredBlob> {
 export interface OpenSsh {
   /** Runs a command there, its input from one file here and its output to another. */
   run(command: string, files?: { readonly input?: string; readonly output?: string }): Promise<void>;
+  /** Copies a file with `scp`; names over there begin with `lab:`. */
+  scp(from: string, to: string): Promise<void>;
   /** The words of a command line that runs something there over the same connection. */
   readonly words: readonly string[];
+  /** The process that owns the connection, once something was run. */
+  owner(): number;
   close(): void;
 }
 
@@ -60,20 +64,20 @@ export function openSsh(folder: string, host: SshHost): OpenSsh {
   partsFor(folder, host);
   return {
     words: ['ssh', ...options, 'lab'],
-    run: (command, { input, output } = {}) =>
-      new Promise((resolve, reject) => {
-        const from = input === undefined ? undefined : openSync(input, 'r');
-        const to = output === undefined ? undefined : openSync(output, 'w');
-        const child = spawn('ssh', [...options, 'lab', command], {
-          stdio: [from ?? 'ignore', to ?? 'ignore', 'ignore'],
-        });
-        child.once('error', reject);
-        child.once('close', (exitCode) => {
-          for (const descriptor of [from, to]) if (descriptor !== undefined) closeSync(descriptor);
-          if (exitCode === 0) resolve();
-          else reject(new Error(`ssh ended with ${exitCode ?? 'a signal'}`));
-        });
-      }),
+    run: async (command, { input, output } = {}) => {
+      const from = input === undefined ? undefined : openSync(input, 'r');
+      const to = output === undefined ? undefined : openSync(output, 'w');
+      try {
+        await runToEnd('ssh', [...options, 'lab', command], [from ?? 'ignore', to ?? 'ignore', 'ignore']);
+      } finally {
+        for (const descriptor of [from, to]) if (descriptor !== undefined) closeSync(descriptor);
+      }
+    },
+    scp: (from, to) => runToEnd('scp', ['-q', ...options, from, to], 'ignore'),
+    owner: () => {
+      const { stderr } = spawnSync('ssh', [...options, '-O', 'check', 'lab'], { encoding: 'utf8' });
+      return Number(/pid=([0-9]+)/.exec(stderr)?.[1]);
+    },
     close: () => {
       try {
         execFileSync('ssh', [...options, '-O', 'exit', 'lab'], { stdio: 'ignore' });
@@ -82,4 +86,15 @@ export function openSsh(folder: string, host: SshHost): OpenSsh {
       }
     },
   };
+}
+
+function runToEnd(program: string, words: readonly string[], stdio: StdioOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, words, { stdio });
+    child.once('error', reject);
+    child.once('close', (exitCode) => {
+      if (exitCode === 0) resolve();
+      else reject(new Error(`${program} ended with ${exitCode ?? 'a signal'}`));
+    });
+  });
 }
