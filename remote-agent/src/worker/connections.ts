@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 
 type Peer = Pick<Socket, 'remoteAddress' | 'remotePort'>;
 
-/** Connections of which it is not known yet whose they are, by their ends: few from one address, not many in all. */
+/** Connections of which it is not known yet whose they are, by their ends: few from one origin, not many in all. */
 export class Newcomers {
   readonly #limits: { readonly address: number; readonly unknown: number };
-  readonly #addresses = new Map<string, string>();
+  readonly #origins = new Map<string, string>();
 
   constructor(limits: { readonly address: number; readonly unknown: number }) {
     this.#limits = limits;
@@ -13,17 +13,34 @@ export class Newcomers {
 
   /** False where there are as many as there may be. */
   add(peer: Peer): boolean {
-    const { remoteAddress: address = '' } = peer;
-    const fromThere = [...this.#addresses.values()].filter((each) => each === address).length;
-    if (fromThere >= this.#limits.address || this.#addresses.size >= this.#limits.unknown) return false;
-    this.#addresses.set(nameOf(peer), address);
+    const origin = originOf(peer.remoteAddress ?? '');
+    const fromThere = [...this.#origins.values()].filter((each) => each === origin).length;
+    if (fromThere >= this.#limits.address || this.#origins.size >= this.#limits.unknown) return false;
+    this.#origins.set(nameOf(peer), origin);
     return true;
   }
 
   /** Takes out one that has shown who it is, or has ended. Its ends are those of the connection as it was made. */
   remove(name: string): void {
-    this.#addresses.delete(name);
+    this.#origins.delete(name);
   }
+}
+
+/**
+ * Whose an address is, as far as it says: of IPv6 the first 64 bits, which are one network's (RFC 4291, 2.5.4), since
+ * whoever has one address there can take any other; an address of IPv4 itself, however it is written.
+ */
+export function originOf(address: string): string {
+  const [plain = ''] = address.toLowerCase().split('%');
+  const [, inside] = /^::ffff:([0-9.]+)$/.exec(plain) ?? [];
+  if (inside !== undefined) return inside;
+  if (!plain.includes(':')) return plain;
+  const [head = '', tail] = plain.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros =
+    tail === undefined ? [] : Array<string>(Math.max(0, 8 - groups.length - after.length)).fill('0');
+  return [...groups, ...zeros, ...after].slice(0, 4).join(':');
 }
 
 /** What tells a connection from every other one while it lives; the same for the socket below TLS and the one above. */

@@ -12,11 +12,25 @@ export class Turns {
     const { level, at } = this.#buckets.get(name) ?? { level: this.#perMinute, at: now };
     const filled = Math.min(this.#perMinute, level + ((now - at) / 60_000) * this.#perMinute);
     const isLetIn = filled >= 1;
-    if (this.#buckets.size > mostNames) this.#buckets.clear();
+    this.#buckets.delete(name);
+    if (this.#buckets.size >= mostNames) this.#forgetOne();
     this.#buckets.set(name, { level: isLetIn ? filled - 1 : filled, at: now });
     return isLetIn;
+  }
+
+  /** The fullest of those that were here longest ago: it loses the least. */
+  #forgetOne(): void {
+    let [fullest, most] = ['', -1];
+    let looked = 0;
+    for (const [name, { level }] of this.#buckets) {
+      if (level > most) [fullest, most] = [name, level];
+      if ((looked += 1) >= lookedAt) break;
+    }
+    this.#buckets.delete(fullest);
   }
 }
 
 /** Strangers must not fill the memory with their names. */
 const mostNames = 10_000;
+/** How many are compared for the one to forget. */
+const lookedAt = 64;

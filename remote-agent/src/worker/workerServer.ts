@@ -16,7 +16,7 @@ import {
   type WorkerRefusal,
 } from '../../../protocol/src/pinnedWorker.ts';
 import { readFirstLine } from '../files/firstLine.ts';
-import { Counts, InOrder, nameOf, Newcomers } from './connections.ts';
+import { Counts, InOrder, nameOf, Newcomers, originOf } from './connections.ts';
 import { parseIdentity, type Identity } from './identity.ts';
 import { claimedSigner, createLeaf, leafFault } from './leaf.ts';
 import { RefusalLog } from './refusalLog.ts';
@@ -28,9 +28,9 @@ export interface WorkerServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Connections that each identity may make in a minute, and all strangers from one address. */
+  /** Connections that each identity may make in a minute, and all strangers from one origin (`originOf`). */
   readonly perMinute: { readonly member: number; readonly strangers: number };
-  /** Connections at once: of one identity, and of strangers and in handshakes, from one address and all together. */
+  /** Connections at once: of one identity, and of strangers and in handshakes, from one origin and all together. */
   readonly atOnce?: { readonly member: number; readonly address: number; readonly unknown: number };
   /** Connects to the runner that serves a folder, starting it where it does not run. */
   readonly connectRunner: (home: string) => Promise<Socket>;
@@ -66,6 +66,8 @@ const defaultPatienceMs = 10_000;
 const defaultAtOnce = { member: 64, address: 32, unknown: 256 };
 /** How long a refused one has for reading why. */
 const farewellMs = 2_000;
+/** Without a word for so long, the system asks whether the other end is there. */
+const keepaliveMs = 30_000;
 /** Certificates are for a day; the worker takes a new one twice in it. */
 const defaultRenewMs = 12 * 60 * 60 * 1000;
 
@@ -85,7 +87,7 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
   const starts = new InOrder();
 
   const takeStranger = ({ remoteAddress = '' }: TLSSocket) => {
-    if (!strangers.take(remoteAddress, performance.now()))
+    if (!strangers.take(originOf(remoteAddress), performance.now()))
       throw new Refused('too-often', 'strangers ask too often');
   };
 
@@ -198,6 +200,8 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
       socket.destroy();
       return;
     }
+    // A machine that went to sleep or changed its network says no goodbye, and its connections count for its identity.
+    socket.setKeepAlive(true, keepaliveMs);
     sockets.add(socket);
     socket.once('close', () => {
       sockets.delete(socket);

@@ -69,9 +69,17 @@ export function createWorkerTransport({
     async open({ signal, onStep }: OpenOptions): Promise<RunnerLink> {
       onStep('Connecting to the worker');
       const control = await openStream('control', signal);
+      const lost = new AbortController();
+      // Each stream is a connection of its own: none of them outlives the one that says whether the link is there.
+      control.once('close', () => lost.abort());
       return {
         control: createStdioTransport(control, control),
-        openBulk: () => openStream('bulk', new AbortController().signal),
+        openBulk: async () => {
+          const bulk = await openStream('bulk', lost.signal);
+          if (lost.signal.aborted) bulk.destroy();
+          else endWith(lost.signal, bulk);
+          return bulk;
+        },
         close: () => control.destroy(),
       };
     },
@@ -109,6 +117,12 @@ export async function enrolAtWorker(
   } finally {
     socket.destroy();
   }
+}
+
+function endWith(signal: AbortSignal, stream: TLSSocket): void {
+  const end = () => stream.destroy();
+  signal.addEventListener('abort', end, { once: true });
+  stream.once('close', () => signal.removeEventListener('abort', end));
 }
 
 const defaultConnectMs = 15_000;
