@@ -58,9 +58,8 @@ export const placeIcons: Readonly<
 
 function hereNode(projects: readonly ProjectView[], lookHere: LookHere): TreeNode {
   const cards = cardsOf(localPlace, projects).filter(({ card }) => isUnderWay(card));
-  const description = [labels.alwaysHere(), ...(cards.length > 0 ? [labels.running(cards.length)] : [])].join(
-    ' · ',
-  );
+  const running = cards.filter(({ card }) => card.status?.state === 'running').length;
+  const description = [labels.alwaysHere(), ...(running > 0 ? [labels.running(running)] : [])].join(' · ');
   return {
     id: localPlace,
     label: placeName(localPlace),
