@@ -1,7 +1,8 @@
 import { l10n } from 'vscode';
 import { parsePlace, type HeldJob, type PlaceKind, type PlaceView } from '../../protocol/src/places.ts';
+import type { IsolationReport } from '../../protocol/src/runner.ts';
 import { duration, size, timestamp } from './figures.ts';
-import type { Notice } from './messages.ts';
+import { limitsWord, type Notice } from './messages.ts';
 import type { SureQuestion } from './native/askSure.ts';
 import { plain, short } from './plainText.ts';
 
@@ -94,6 +95,13 @@ export const placeNotices = {
     severity: 'error',
     text: [t('{0} can’t be used.', placeName(place.id)), ...troubleOf(place)].join(' '),
   }),
+  disconnected: ({ id, state }: Pick<PlaceView, 'id' | 'state'>): Notice => ({
+    severity: 'info',
+    text:
+      state === 'closed'
+        ? t('{0} is not connected.', placeName(id))
+        : t('{0}: the connection was closed. It is made again when a card needs it.', placeName(id)),
+  }),
   holdsNothing: (place: string): Notice => ({
     severity: 'info',
     text: t('{0} holds no job of this computer.', placeName(place)),
@@ -169,10 +177,10 @@ export const placeLabels = {
   openManifest: (): string => t('Open Manifest'),
   build: (): string => t('Build VM Image'),
   showImage: (): string => t('Show What Is in the VM Image'),
-  sealedBy: (kind: string, limits: string): string =>
+  sealedBy: (kind: string, limits: IsolationReport['limits']): string =>
     kind === 'none'
       ? t('Can’t seal cards, so it runs none')
-      : t('Cards are sealed by {0}; limits are kept by {1}', kind, limits),
+      : t('Cards are sealed by {0}; limits are kept by {1}', kind, limitsWord(limits)),
   failedCheck: (title: string, detail: string): string => t('{0}: {1}', plain(title), plain(detail)),
   interpreters: (each: readonly { readonly runtime: string; readonly version: string }[]): string =>
     each.length === 0
@@ -213,9 +221,9 @@ export const placeChoose = {
       ? t('On a kernel of its own, without a network')
       : t('On a kernel of its own; its image has to be built first'),
   workerDetail: (host: string): string => plain(host),
-  otherHost: (): string => t('Another Host …'),
-  cluster: (): string => t('A Cluster with Slurm …'),
-  enrol: (): string => t('Enrol at a Worker …'),
+  otherHost: (): string => t('Another Host…'),
+  cluster: (): string => t('A Cluster with Slurm…'),
+  enrol: (): string => t('Enrol at a Worker…'),
   clusterHost: (): string => t('The host on which sbatch is'),
   hostPrompt: (): string => t('A host as you would give it to ssh'),
   hostProblem: (): string => t('A name of letters, digits, “.”, “-” and “_”, as in your SSH configuration.'),
@@ -242,7 +250,8 @@ export const placeChoose = {
     ].join(' · '),
   building: (): string => t('Building the VM image'),
   enrolTitle: (): string => t('Enrol at Worker'),
-  invitation: (): string => t('The invitation: the whole line that begins with sallyport-worker://'),
+  invitation: (): string =>
+    t('The invitation that whoever keeps the worker gave you: one line, sallyport-worker://…'),
   invitationProblem: (): string =>
     t('That is no invitation: it begins with sallyport-worker:// and is one line.'),
   workerName: (): string => t('What the worker is called here, after “worker:”'),

@@ -59,8 +59,9 @@ export class ManagePlaces {
     this.#notifier.show(placeNotices.released(id, released));
   }
 
-  async disconnect({ id }: PlaceView): Promise<void> {
-    await this.#engine.call('place/disconnect', { place: id });
+  async disconnect(place: PlaceView): Promise<void> {
+    await this.#engine.call('place/disconnect', { place: place.id });
     this.#list.forget();
+    this.#notifier.show(placeNotices.disconnected(place));
   }
 }

@@ -132,6 +132,15 @@ describe('commands about places', () => {
     assert.equal((errors[0] as UserError).code, 'isolation-missing');
   });
 
+  it('[PLACEUI-03] says that a connection was closed, and that there was none', async () => {
+    const open = make([samplePlace({ state: 'ready' })], { 'place/disconnect': () => ({}) });
+    await open.run('disconnectPlace', { place: 'ssh:lab' });
+    assert.match(texts(open.shown)[0] ?? '', /^lab over SSH: the connection was closed/);
+    const closed = make([samplePlace()], { 'place/disconnect': () => ({}) });
+    await closed.run('disconnectPlace', { place: 'ssh:lab' });
+    assert.deepEqual(texts(closed.shown), ['lab over SSH is not connected.']);
+  });
+
   it('[PLACEUI-03] ends only the jobs that a person chose and confirmed', async () => {
     const { fake, run, shown } = make([samplePlace()], {
       'place/held': () => [heldJob(), heldJob({ jobId: 'j2', cardId: 'means', state: 'ended' })],
@@ -250,9 +259,9 @@ describe('commands about places', () => {
         'VM on this computer|',
         'lab over SSH|now',
         'far over SSH|',
-        'Another Host …|',
+        'Another Host…|',
         'Worker big|',
-        'Enrol at a Worker …|',
+        'Enrol at a Worker…|',
       ],
     );
     pick.choose('lab over SSH');

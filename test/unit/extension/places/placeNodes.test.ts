@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { placeIcons, placeNodes } from '../../../../extension/src/places/placeNodes.ts';
 import type { KnownPlaces } from '../../../../extension/src/places/placesList.ts';
 import type { TreeNode } from '../../../../extension/src/views/treeNode.ts';
+import type { CardState } from '../../../../protocol/src/engine.ts';
 import { placeStates, type PlaceView } from '../../../../protocol/src/places.ts';
 import { placeFacts, placePermission, samplePlace } from '../../../support/samplePlaces.ts';
 import { makeCard, makeProject, makeStatus } from '../../../support/sampleViews.ts';
@@ -38,7 +39,7 @@ describe('the Places view', () => {
     assert.equal(node?.kind, 'place.ssh.open');
     assert.deepEqual(lines(childrenOf(node)), [
       'Load | not run',
-      'Cards are sealed by bubblewrap; limits are kept by cgroup',
+      'Cards are sealed by bubblewrap; limits are kept by the kernel (cgroups)',
       'python 3.13.5, node 22.1.0',
       '4 cards at once, 34 GB free',
       'linux, Node 22.1.0',
@@ -56,9 +57,17 @@ describe('the Places view', () => {
     assert.equal(local?.description, 'ready · one card runs');
     assert.ok(typeof local.children === 'function');
     assert.deepEqual(lines(await local.children()).slice(1), [
-      'Cards are sealed by bubblewrap; limits are kept by cgroup',
+      'Cards are sealed by bubblewrap; limits are kept by the kernel (cgroups)',
       'python 3.13.5, node 22.1.0',
     ]);
+  });
+
+  it('[PLACEUI-01] counts here what runs, and not what waits for its turn', () => {
+    const card = (id: string, state: CardState) =>
+      makeCard({ id, status: makeStatus({ state, finishedAt: null }) });
+    const cards = [card('a', 'running'), card('b', 'queued'), card('c', 'queued')];
+    const [local] = placeNodes(known([samplePlace()]), [makeProject({ cards })], here);
+    assert.equal(local?.description, 'ready · one card runs');
   });
 
   it('[PLACEUI-01] says why a place can’t be used and what to do, spoken as well, escaped', () => {
@@ -76,6 +85,14 @@ describe('the Places view', () => {
       'Install Node 20 or newer.',
       'Not looked at yet',
     ]);
+  });
+
+  it('[PLACEUI-01] warns of nothing while a place is being connected to', () => {
+    const place = samplePlace({ state: 'connecting', detail: 'Connecting to 127.0.0.1' });
+    const [, node] = placeNodes(known([place]), [], here);
+    assert.ok(node);
+    const [told] = childrenOf(node);
+    assert.deepEqual([told?.label, told?.icon?.name], ['Connecting to 127.0.0.1.', 'info']);
   });
 
   it('[PLACEUI-01] does not call a place ready that can’t seal a card', () => {

@@ -59,6 +59,7 @@ const lines = [
     needsImage: [[]],
     ready: [[ready]],
     unusable: [[refused]],
+    disconnected: [[ready], [samplePlace()]],
     holdsNothing: [['ssh:lab']],
     released: [
       ['ssh:lab', 1],
