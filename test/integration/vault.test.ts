@@ -354,6 +354,51 @@ describe('the vault', () => {
     await window.palette('View: Close All Editors');
   });
 
+  it('[VAULTUI-11] asks once for what a plugin wishes for, after the review of the update that brings it', async function () {
+    this.timeout(150_000);
+    const { window } = used();
+    const use = { type: 'header', hosts: [away.api], name: 'authorization', prefix: 'Bearer ' };
+    away.writeApp('1.1.0', [{ item: 'asker-api', field: 'token', use }]);
+    await window.palette('Sallyport: Check for App Updates');
+    await window.notification(/asks for more, so it waits for your review/);
+    await vault.clearNotifications();
+    await window.palette('Sallyport: Review Waiting Update');
+    await vault.line('Asker').click();
+    const lines = await apps.review(`Would like a vault value for ${away.api}`);
+    assert.match(lines.join('\n'), /you choose it, new[^]*token of asker-api, in the header authorization/);
+    await apps.answer('Update to 1.1.0');
+    await vault.line('It calls it “token” of “asker-api”').waitFor();
+    await vault.line(`in the header authorization of requests to ${away.api}`).waitFor();
+    await window.screenshot('vault-wish');
+    assert.equal(await vault.line('Build API').count(), 0, 'it was saved for another host');
+    await vault.line('Notes API · value').click();
+    await vault.line('The plugin api of the app asker').waitFor();
+    await vault.line('Open whole text').click();
+    await vault.line('Allow until you revoke it').click();
+    await window.notification(/^Granted: The plugin api of the app asker/);
+    await vault.clearNotifications();
+    const asked = away.sent().length;
+    await window.palette('Sallyport: Open App');
+    await vault.line('Asker').click();
+    const app = await apps.app();
+    const said = app.locator('#said');
+    await app.getByRole('button', { name: 'Ask the API' }).click();
+    await said.getByText('200 authorization: Bearer [vault value removed]').waitFor();
+    await vault.row(/^Notes API, token/).click();
+    // The person changes their mind: no value, from the next request on.
+    await window.palette('Sallyport: Choose Values That Plugins Wish For');
+    await vault.line('Now: Notes API · value').waitFor();
+    await vault.line('No value: it asks without one').click();
+    await window.notification(/api of Asker asks without a value/);
+    await vault.clearNotifications();
+    await app.getByRole('button', { name: 'Ask the API' }).click();
+    await said.getByText('200 authorization: none').waitFor();
+    assert.deepEqual(away.sent().slice(asked), [`Bearer ${apiToken}`, undefined]);
+    await assertNowhere();
+    await vault.row(/^Notes API, token/).click();
+    await window.palette('View: Close All Editors');
+  });
+
   it('[VAULTUI-10] signs in to a host over SSH with a key that the vault made and never shows', async function () {
     this.timeout(150_000);
     const { window } = used();

@@ -50,4 +50,9 @@ export const vaultInWindowRequirements: readonly Requirement[] = [
     text: 'A key pair that the vault made signs in to a real host over SSH after the person allowed it, and stands in the log of uses.',
     source: 'docs/vault.md, Signing in over SSH',
   },
+  {
+    id: 'VAULTUI-11',
+    text: 'What a plugin wishes for is shown in the review, asked for once after it, and the answer can be changed at any time.',
+    source: 'docs/vault.md, Requests of plugins',
+  },
 ];

@@ -60,9 +60,14 @@ export class VaultAway {
         '',
       ].join('\n'),
     );
+    this.writeApp('1.0.0');
+  }
+
+  /** The app as its author has it; `vault` is what its plugin wishes for. */
+  writeApp(appVersion: string, vault: readonly object[] = []): void {
     writeFiles(this.app, {
       ...appFiles(
-        { id: 'asker', name: 'Asker', plugins: ['api'] },
+        { id: 'asker', name: 'Asker', appVersion, plugins: ['api'] },
         {
           'index.html':
             '<!doctype html><title>Asker</title><button id="ask">Ask the API</button><pre id="said"></pre><script src="main.js"></script>',
@@ -80,7 +85,7 @@ export class VaultAway {
       ),
       ...pluginFiles(
         'api',
-        { network: [this.api] },
+        { network: [this.api], vault },
         `export async function echo(input, { fetch }) {
   const answer = await fetch('https://${this.api}/notes');
   return answer.status + ' ' + await answer.text();
