@@ -120,8 +120,8 @@ function linesOf(
 }
 
 /**
- * Values that may go to all of its hosts. Those that the person saved for one of them come first: the name is the
- * plugin's word, and says less.
+ * Values that may go to all of its hosts, secrets before what is no secret. Those that the person saved for one of the
+ * hosts come first: the name is the plugin's word, and says less.
  */
 function valuesFor(wish: PluginWish, vaults: readonly Vault[]): Line[] {
   const hosts = new Set(wish.use.hosts.map(canonicalHost));
@@ -132,7 +132,7 @@ function valuesFor(wish: PluginWish, vaults: readonly Vault[]): Line[] {
         .filter(({ kind }) => kind !== 'keyPair' && kind !== 'certificate')
         .filter((item) => strayHost(wish.use, item.hosts) === undefined)
         .flatMap((item) =>
-          item.fields.map(({ name }) => {
+          item.fields.map(({ name, kind }) => {
             const isNamed = item.id === wish.item && name === wish.field;
             const isFitting = item.hosts.some((host) => hosts.has(canonicalHost(host)));
             const notes = [
@@ -147,7 +147,8 @@ function valuesFor(wish: PluginWish, vaults: readonly Vault[]): Line[] {
               iconPath: new ThemeIcon('key'),
               value: { vault, item: item.id, field: name },
             };
-            return { line, rank: isFitting ? 0 : isNamed ? 1 : 2 };
+            const isPublic = kind === 'text' || kind === 'publicKey';
+            return { line, rank: (isPublic ? 3 : 0) + (isFitting ? 0 : isNamed ? 1 : 2) };
           }),
         ),
     )
