@@ -32,7 +32,7 @@ describe('A run in one line', () => {
     assert.equal(said('done', { done: 6, failed: 0 }), 'Done: all 6 cards');
     assert.equal(said('failed', { failed: 1 }), 'Failed: one card');
     assert.equal(said('done', { done: 2 }), 'Done: both cards');
-    assert.equal(said('done', { done: 5, blocked: 1 }), 'Done: 5 done, 1 blocked');
+    assert.equal(said('done', { blocked: 1, done: 5 }), 'Done: 5 done, 1 blocked');
     assert.equal(said('done', { blocked: 2 }), 'Done: 2 blocked');
     assert.equal(said('running', { running: 2 }), 'Running: 2 running');
     assert.equal(said('done', {}), 'Done');

@@ -1,9 +1,11 @@
 import type { RunSummary } from '../../../protocol/src/engine.ts';
 import { words } from './words.ts';
 
-/** `Done: 5 done, 1 blocked`; `Done: all 6 cards` where each card ended as the run did. */
+/** `Done: 5 done, 1 blocked`, the run's own state first; `Done: all 6 cards` where each card ended as the run did. */
 export function runSentence(run: RunSummary): string {
-  const counts = Object.entries(run.counts).filter(([, count]) => count > 0);
+  const counts = Object.entries(run.counts)
+    .filter(([, count]) => count > 0)
+    .sort(([a], [b]) => Number(b === run.state) - Number(a === run.state));
   const [only] = counts;
   const text =
     counts.length === 1 && only?.[0] === run.state && run.state !== 'running'
