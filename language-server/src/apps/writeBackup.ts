@@ -1,9 +1,11 @@
-import { rename, rm, stat } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { toFileError } from '../../../remote-agent/src/files/fileError.ts';
 import type { AppStorage } from '../plugins/appStorage.ts';
+import { placeNew } from '../placeNew.ts';
 import { backupHeaderName, type BackupHeader } from './sources/backupSource.ts';
 import type { FrozenTree } from './tree/frozenTree.ts';
 import { createZip } from './zipWriter.ts';
@@ -27,8 +29,7 @@ export async function writeBackup(
   signal: AbortSignal,
 ): Promise<{ sizeBytes: number }> {
   if (!isAbsolute(path)) throw new UserError('bad-message', `Not an absolute path: ${path}`);
-  if (await stat(path).catch(() => undefined))
-    throw new UserError('conflict', `${path} is there already; choose another name.`, { path });
+  if (isThere(path)) throw taken(path);
   const beside = `${path}.${randomBytes(6).toString('hex')}.part`;
   const header: BackupHeader = { format: 'sallyport-app-backup', version: 1, app, madeAt: now() };
   onProgress('Writing the backup');
@@ -45,12 +46,25 @@ export async function writeBackup(
       if (stored) await zip.add(`data/${file}`, stored.bytes);
     }
     const sizeBytes = await zip.finish();
-    await rename(beside, path);
+    // It took a while: what came there meanwhile is not replaced.
+    if (!placeNew(beside, path)) throw taken(path);
     return { sizeBytes };
   } catch (error) {
     await zip.drop();
     await rm(beside, { force: true });
     if (error instanceof UserError || signal.aborted) throw error;
+    throw toFileError(error, 'write', path);
+  }
+}
+
+function taken(path: string): UserError {
+  return new UserError('conflict', `${path} is there already; choose another name.`, { path });
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
     throw toFileError(error, 'write', path);
   }
 }

@@ -6,7 +6,6 @@ import {
   fchmodSync,
   fchownSync,
   fstatSync,
-  linkSync,
   mkdirSync,
   openSync,
   readSync,
@@ -21,6 +20,7 @@ import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import { systemCode, toFileError } from '../../../remote-agent/src/files/fileError.ts';
 import { childPath, openEntry, type OpenedFolder } from '../../../remote-agent/src/files/noFollow.ts';
 import { createPace } from '../../../remote-agent/src/files/pace.ts';
+import { placeNew } from '../placeNew.ts';
 import { signatureAt, type FileState } from './fileState.ts';
 import { namesIn, namesInBase } from './namesIn.ts';
 import { absolutePath, depthOf, isWithin, parentOf, withParent, type Place } from './place.ts';
@@ -243,32 +243,11 @@ function put(step: Step, temporary: Temporary | undefined): void {
   if (!isPut) throw changed(place);
 }
 
-/** Gives the new content its name. Where nothing was, nothing may have come meanwhile: link(2) never replaces. */
+/** Gives the new content its name. Where nothing was, nothing may have come meanwhile. */
 function exchange(temporary: string, path: string, isFree: boolean, place: Place): void {
-  if (!isFree) {
-    renameSync(temporary, path);
-    return;
-  }
-  try {
-    linkSync(temporary, path);
-  } catch (error) {
-    if (systemCode(error) === 'EEXIST') throw changed(place, error);
-    if (!noLinks.has(systemCode(error))) throw error;
-    // A file system without hard links: the name was free when it was looked at, just before.
-    renameSync(temporary, path);
-    return;
-  }
-  quietly(() => unlinkSync(temporary));
+  if (!isFree) renameSync(temporary, path);
+  else if (!placeNew(temporary, path)) throw changed(place);
 }
-
-const noLinks: ReadonlySet<string> = new Set([
-  'EPERM',
-  'ENOTSUP',
-  'EOPNOTSUPP',
-  'ENOSYS',
-  'EMLINK',
-  'EINVAL',
-]);
 
 /** chmod(2) follows links, so it is done to what was opened without following. */
 function setMode(folder: OpenedFolder, name: string, mode: number): void {
