@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { JobEvent } from '../../../protocol/src/servedRunner.ts';
 import { jobEvent } from '../../../protocol/src/servedRunner.ts';
 import * as z from 'zod/mini';
@@ -53,7 +53,10 @@ export class EventReader {
       throw toFileError(error, 'read', this.#path);
     }
     try {
-      const chunk = Buffer.allocUnsafe(readBytes);
+      // Looked at often and seldom longer than before.
+      const left = fstatSync(descriptor).size - this.#offset;
+      if (left <= 0) return Buffer.alloc(0);
+      const chunk = Buffer.allocUnsafe(Math.min(readBytes, left));
       const count = readSync(descriptor, chunk, 0, chunk.length, this.#offset);
       this.#offset += count;
       return chunk.subarray(0, count);

@@ -1,6 +1,11 @@
 import { errorMessage, UserError } from '../../../../protocol/src/errors.ts';
 import { parsePlace, type HeldJob, type PlaceView } from '../../../../protocol/src/places.ts';
-import { emptyResult, type JobOutcome, type JobResult } from '../../../../protocol/src/runner.ts';
+import {
+  emptyResult,
+  type EgressRecord,
+  type JobOutcome,
+  type JobResult,
+} from '../../../../protocol/src/runner.ts';
 import type { JobEvent } from '../../../../protocol/src/servedRunner.ts';
 import type { BlobStore } from '../../../../remote-agent/src/files/blobStore.ts';
 import type { CardJob, JobEvents } from '../cardRunner.ts';
@@ -63,6 +68,8 @@ interface Attempt {
   readonly releaseLater: AwaitedRelease | undefined;
   lastSeq: number;
   logBytes: number;
+  /** Of the network, as far as they were told. */
+  requests: number;
   /** True from the first moment at which the runner there may have it. */
   isSent: boolean;
   /** The instance of the runner that it was last sent to. */
@@ -381,7 +388,8 @@ class RemoteRunner implements PlaceRunner {
           attempt.events.log(event.stream, event.text);
         return;
       case 'egress':
-        if (event.record.jobId === jobId) attempt.events.egress(event.record);
+        if (isRequest(event.record, jobId) && (attempt.requests += 1) <= mostRequests)
+          attempt.events.egress(event.record);
         return;
       case 'ended':
         attempt.ended.resolve(event.result);
@@ -619,6 +627,7 @@ function newAttempt(given: NewAttempt): Attempt {
     ...given,
     lastSeq: 0,
     logBytes: 0,
+    requests: 0,
     isSent: false,
     sentTo: '',
     isDelivering: false,
@@ -655,6 +664,14 @@ function trouble(
   // A key that is another one than the known is nothing to say yes to.
   const isNothingToAsk = error.code === 'host-key' && error.data['isUnknown'] !== true;
   return { state: 'asks', detail: message, remedy: isNothingToAsk ? remedy : 'Check Place asks you.' };
+}
+
+/** A runner records no more of one job (`EgressBounds.requests`), and no longer ones; a place may say anything. */
+const mostRequests = 10_000;
+const requestCharacters = 8 * 1024;
+
+function isRequest(record: EgressRecord, jobId: string): boolean {
+  return record.jobId === jobId && JSON.stringify(record).length <= requestCharacters;
 }
 
 const megabyte = 1024 * 1024;

@@ -12,6 +12,9 @@ export interface SignInOptions {
 }
 
 const passwordTries = 3;
+/** Of one round of questions; what a host asks is data. */
+const mostPrompts = 16;
+const promptCharacters = 4096;
 
 /**
  * The ways to sign in to one host, tried in order: the person's agent, keys of the vault, key files, questions of the
@@ -120,6 +123,12 @@ export class SignIn {
       username,
       prompt: (name, instructions, _language, prompts, finish) => {
         if (prompts.length === 0) {
+          finish([]);
+          return;
+        }
+        const asked = [name, instructions, ...prompts.map(({ prompt }) => prompt)];
+        if (prompts.length > mostPrompts || asked.some((text) => text.length > promptCharacters)) {
+          this.tried.push('it asked more than anybody answers');
           finish([]);
           return;
         }

@@ -85,12 +85,17 @@ const algorithms = {
 export class SshConnection {
   readonly closed: Promise<string>;
   readonly #client: Client;
+  /** Who waits for a channel. */
+  readonly #onClosed = new Set<() => void>();
   #isClosed = false;
 
   private constructor(client: Client, closed: Promise<string>) {
     this.#client = client;
     this.closed = closed;
-    void closed.then(() => (this.#isClosed = true));
+    void closed.then(() => {
+      this.#isClosed = true;
+      for (const ended of this.#onClosed) ended();
+    });
   }
 
   /**
@@ -273,9 +278,11 @@ export class SshConnection {
         reject(new UserError('closed', 'The SSH connection has ended'));
         return;
       }
-      void this.closed.then(() => reject(new UserError('closed', 'The SSH connection has ended')));
+      const ended = () => reject(new UserError('closed', 'The SSH connection has ended'));
+      this.#onClosed.add(ended);
       try {
         open((error, channel) => {
+          this.#onClosed.delete(ended);
           if (error)
             reject(
               new UserError(
@@ -289,6 +296,7 @@ export class SshConnection {
           else resolve(channel);
         });
       } catch (error) {
+        this.#onClosed.delete(ended);
         reject(new UserError('closed', `The SSH connection has ended: ${errorMessage(error)}`));
       }
     });

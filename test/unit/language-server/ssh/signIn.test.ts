@@ -126,6 +126,8 @@ describe('signing in to a host', function () {
   });
 });
 
+const code = { prompt: 'Code: ', echo: false };
+
 describe('signing in to a host that asks', function () {
   this.timeout(30_000);
   const folder = useTemporaryFolder();
@@ -141,6 +143,7 @@ describe('signing in to a host that asks', function () {
   const start = async (
     methods: readonly string[],
     secret: string,
+    questions = [code, { prompt: 'Name: ', echo: true }],
   ): Promise<{ port: number; known: string }> => {
     const hostKey = ssh2.utils.generateKeyPairSync('ed25519');
     const made = new ssh2.Server({ hostKeys: [hostKey.private] }, (client) => {
@@ -150,18 +153,10 @@ describe('signing in to a host that asks', function () {
         if (context.method === 'password' && methods.includes('password') && context.password === secret)
           context.accept();
         else if (context.method === 'keyboard-interactive' && methods.includes('keyboard-interactive'))
-          context.prompt(
-            [
-              { prompt: 'Code: ', echo: false },
-              { prompt: 'Name: ', echo: true },
-            ],
-            'Second\u202e factor',
-            'Look',
-            (answers) => {
-              if (answers[0] === secret && answers[1] === 'who') context.accept();
-              else context.reject([...methods] as never);
-            },
-          );
+          context.prompt(questions, 'Second\u202e factor', 'Look', (answers) => {
+            if (answers[0] === secret && answers[1] === 'who') context.accept();
+            else context.reject([...methods] as never);
+          });
         else context.reject([...methods] as never);
       });
       client.on('ready', () => {
@@ -222,6 +217,21 @@ describe('signing in to a host that asks', function () {
       },
     ]);
   });
+
+  for (const [title, questions, isAsked] of [
+    ['more questions than anybody answers', Array.from({ length: 17 }, () => code), false],
+    ['a question of more than anybody reads', [{ prompt: 'x'.repeat(5000), echo: false }], false],
+    ['as many questions as may be (control)', Array.from({ length: 16 }, () => code), true],
+  ] as const)
+    it(`a host that asks ${title} ${isAsked ? 'is handed on' : 'asks nobody'} [SSH-08]`, async () => {
+      const at = await start(['keyboard-interactive'], 'right', [...questions]);
+      const person = new FakePerson();
+      await assert.rejects(open(at, person), {
+        code: 'sign-in',
+        message: isAsked ? /questions were not answered/ : /asked more than anybody answers/,
+      });
+      assert.equal(person.secrets.length > 0, isAsked);
+    });
 
   it('sends nothing where a person declines, or may not be asked [SSH-07]', async () => {
     const at = await start(['password'], 'right');
