@@ -2,6 +2,7 @@
 import { build, context } from 'esbuild';
 import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { argv, exit, pid } from 'node:process';
 import { loadHelpers } from '../remote-agent/src/helpers.ts';
 import { readTemplate } from './newApp.mjs';
@@ -78,6 +79,17 @@ const nativeLeftOut = {
   },
 };
 
+/** What ssh2 encrypts packets with, and only that, takes `crypto` with keys that are made ready once. */
+const keptKeys = {
+  name: 'kept-keys',
+  setup({ onResolve }) {
+    const path = join(import.meta.dirname, '../language-server/src/runners/ssh/keptKeys.ts');
+    onResolve({ filter: /^crypto$/ }, ({ importer }) =>
+      /[/\\]ssh2[/\\]lib[/\\]protocol[/\\]crypto\.js$/.test(importer) ? { path } : undefined,
+    );
+  },
+};
+
 /** One entry a target: name, esbuild options. The names are the files of dist/. */
 export const targets = [
   {
@@ -104,7 +116,7 @@ export const targets = [
     splitting: true,
     chunkNames: 'engine-[name]-[hash]',
     // The providers bring the whole of zod, which would end in what the engine reads at its start.
-    plugins: [apart('providerPackages', 'providers.mjs'), nativeLeftOut],
+    plugins: [apart('providerPackages', 'providers.mjs'), nativeLeftOut, keptKeys],
     outExtension: { '.js': '.mjs' },
     // ssh2 looks for files beside itself that no build of ours has.
     banner: { js: `${requireBanner.js}const __dirname=import.meta.dirname;` },

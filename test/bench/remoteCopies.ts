@@ -22,7 +22,7 @@ const smallBytes = 1024;
 export async function remoteCopiesBench(): Promise<BenchRow[]> {
   if (!existsSync('/usr/sbin/sshd')) return [missingRow('remote', 'copies over SSH: sshd', '')];
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-bench-copies-'));
-  const host = new SshHost({ folder: join(folder, 'host') });
+  const host = new SshHost({ folder: join(folder, 'host'), settings: ['Subsystem sftp internal-sftp'] });
   try {
     await host.start();
     const openssh = openSsh(folder, host);

@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { readdirSync, rmSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { buildPrograms } from '../../../support/builtPrograms.ts';
+import { removeHost, SshHost } from '../../../support/sshHost.ts';
+import { hasSshd } from '../../../support/sshPlace.ts';
 
 describe('the built engine', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let root = '';
+  before(async () => {
+    root = await buildPrograms();
+  });
   after(() => rmSync(root, { recursive: true, force: true }));
 
-  it('has SSH in a file of its own, which works as it is built [SSH-09]', async () => {
-    root = await buildPrograms();
+  it('has SSH in a file of its own, which works as it is built [SSH-09]', () => {
     const folder = join(root, 'dist');
     const [file = '', ...more] = readdirSync(folder).filter((name) =>
       name.startsWith('engine-openSshTransport'),
@@ -28,5 +34,48 @@ describe('the built engine', function () {
       process.exit(0);`;
     const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
     assert.match(said, /^unreachable .*ECONNREFUSED/);
+  });
+
+  it('makes the keys of packets ready once for each connection and direction', async function () {
+    if (!hasSshd) {
+      process.stderr.write('skipped: there is no sshd\n');
+      this.skip();
+    }
+    const host = new SshHost({ folder: join(root, 'host') });
+    await host.start();
+    try {
+      writeFileSync(join(root, 'known'), host.knownLine());
+      const folder = join(root, 'dist');
+      const file = readdirSync(folder).find((name) => name.startsWith('engine-openSshTransport')) ?? '';
+      const settings = {
+        hostname: host.address,
+        port: host.port,
+        user: userInfo().username,
+        identityfile: host.userKey,
+        identityagent: 'none',
+      };
+      const said = Object.entries(settings).map(([name, value]) => `${name} ${value}\n`);
+      const script = `
+        import crypto from 'node:crypto';
+        import { syncBuiltinESMExports } from 'node:module';
+        const { createSecretKey } = crypto;
+        let made = 0;
+        crypto.createSecretKey = (...given) => (made++, createSecretKey(...given));
+        syncBuiltinESMExports();
+        const { openSshSessions } = await import(${JSON.stringify(join(folder, file))});
+        const around = { home: '/', agent: undefined, runSsh: async () => ${JSON.stringify(said.join(''))} };
+        const person = { vaultKeys: async () => [] };
+        const sessions = openSshSessions({ around, trustFile: ${JSON.stringify(join(root, 'known'))}, person });
+        const session = await sessions.open('x', { signal: new AbortController().signal, mayAsk: true });
+        const { stdout } = await session.connection.run('cat', Buffer.alloc(1_000_000, 'x'));
+        process.stdout.write(stdout.length + ' characters, ' + made + ' keys');
+        process.exit(0);`;
+      const words = ['--input-type=module', '-e', script];
+      // Not synchronously: the server's words are read here.
+      const { stdout } = await promisify(execFile)(process.execPath, words);
+      assert.equal(stdout, '1000000 characters, 2 keys');
+    } finally {
+      await removeHost(host);
+    }
   });
 });
