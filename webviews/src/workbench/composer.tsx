@@ -33,7 +33,7 @@ export interface ComposerProps {
   readonly takesImages: boolean;
   readonly onDraft: (draft: Draft) => void;
   readonly onCommand: (command: SlashCommand) => void;
-  readonly onSaid: (text: string) => void;
+  readonly onSaid: (text: string | undefined) => void;
 }
 
 /** Where a person writes: Enter sends, Shift+Enter breaks the line, `@` mentions, `/` commands, pictures by paste. */
@@ -90,6 +90,8 @@ export function Composer(props: ComposerProps) {
     const text = draft.text.trim();
     if (isSending || (text === '' && images.held.length === 0)) return;
     setSending(true);
+    // Whoever goes on has read what was said.
+    onSaid(undefined);
     client
       .send({
         text,
