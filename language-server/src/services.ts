@@ -11,13 +11,14 @@ import { gateRequests } from '../../protocol/src/gate.ts';
 import { limits } from '../../protocol/src/limits.ts';
 import { localPlace, type PlaceView } from '../../protocol/src/places.ts';
 import { createBlobStore, type BlobStore } from '../../remote-agent/src/files/blobStore.ts';
-import type { AgentHandlers, AgentServices, AgentServicesOptions } from './agent/agentServices.ts';
+import type { AgentHandlers, AgentServicesOptions } from './agent/agentServices.ts';
 import type { PersonSide } from './agent/providers/personSide.ts';
 import type { AppsDeps, AppsServices } from './apps/startApps.ts';
 import { doctorReport } from './doctor.ts';
 import { spawnRunner } from './environment.ts';
 import { Journal } from './history/journal.ts';
 import { createRecordWrites } from './history/recordJob.ts';
+import { lazyHandlers, lazyPart } from './lazyPart.ts';
 import { Consents } from './permissions/consents.ts';
 import type { Projects } from './project/model.ts';
 import { projectScope } from './project/scope.ts';
@@ -335,16 +336,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
   };
 
   let connections: Connections = { connections: [], webSearch: false, shellInternet: false };
-  let agent: Promise<AgentServices> | undefined;
-  /** The agent's part is read and composed when it is first asked for something. A start that failed is tried again. */
-  const openAgent = (): Promise<AgentServices> => {
-    agent ??= startAgent().catch((error: unknown) => {
-      agent = undefined;
-      throw error;
-    });
-    return agent;
-  };
-  const startAgent = async () => {
+  const agent = lazyPart(async () => {
     const current = open();
     const { startAgent: start } = await import('./agent/startAgent.ts');
     const services = start({
@@ -363,14 +355,8 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     });
     services.setConnections(connections);
     return services;
-  };
-  const agentHandlers = Object.fromEntries(
-    Object.keys({ ...agentRequests, ...gateRequests }).map((method) => [
-      method,
-      async (params: never, signal: AbortSignal) =>
-        (await openAgent()).handlers[method as keyof AgentHandlers](params, signal),
-    ]),
-  ) as unknown as AgentHandlers;
+  });
+  const agentHandlers = lazyHandlers<AgentHandlers>({ ...agentRequests, ...gateRequests }, agent);
 
   const placeHandlers = createPlaceHandlers({
     registry: () => open().places,
@@ -408,16 +394,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     onProblem,
   });
 
-  let apps: Promise<AppsServices> | undefined;
-  /** As the agent's part: read when an app is first asked for. */
-  const openApps = (): Promise<AppsServices> => {
-    apps ??= startApps().catch((error: unknown) => {
-      apps = undefined;
-      throw error;
-    });
-    return apps;
-  };
-  const startApps = async () => {
+  const apps = lazyPart(async () => {
     const current = open();
     const { startApps: start } = await import('./apps/startApps.ts');
     const services = start({
@@ -425,7 +402,7 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
       projects,
       projectKey,
       person: options.person ?? nobody,
-      gate: async () => (await openAgent()).gate,
+      gate: async () => (await agent.open()).gate,
       notify,
       onProblem: problem,
       clock: { now, monotonic: () => performance.now(), setTimer: options.setTimer ?? startTimer },
@@ -434,14 +411,8 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     });
     services.setConnections(connections.connections);
     return services;
-  };
-  const appHandlers = Object.fromEntries(
-    Object.keys(appRequests).map((method) => [
-      method,
-      async (params: never, signal: AbortSignal) =>
-        (await openApps()).handlers[method as keyof typeof appRequests](params, signal),
-    ]),
-  ) as unknown as AppsServices['handlers'];
+  });
+  const appHandlers = lazyHandlers<AppsServices['handlers']>(appRequests, apps);
 
   const isPlaceAccepted = (root: string, card: string, place: string) =>
     (consents.acceptedByCard(root).get(card) ?? []).some(
@@ -527,8 +498,8 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
   const close = async () => {
     findHeld.dispose();
     if (!opened) return;
-    await (await apps?.catch(() => undefined))?.dispose();
-    await (await agent?.catch(() => undefined))?.dispose();
+    await (await apps.opened())?.dispose();
+    await (await agent.opened())?.dispose();
     terminals.dispose();
     const { runs, runner, jsRunner, places, store } = opened;
     await Promise.all([runs.dispose(), places.dispose()]);
@@ -545,8 +516,14 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     },
     setConnections: (params) => {
       connections = params;
-      agent?.then((services) => services.setConnections(params)).catch(() => undefined);
-      apps?.then((services) => services.setConnections(params.connections)).catch(() => undefined);
+      agent
+        .opened()
+        .then((services) => services?.setConnections(params))
+        .catch(problem);
+      apps
+        .opened()
+        .then((services) => services?.setConnections(params.connections))
+        .catch(problem);
     },
     vaultChanged: () => {
       releases.changed();
