@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createBlobStore, type StoredBlob } from '../../remote-agent/src/files/blobStore.ts';
+import { buildPrograms } from '../support/builtPrograms.ts';
 import type { SshHost } from '../support/sshHost.ts';
 import { measureInTurns, type BenchRow } from './benchRow.ts';
 import { ProcessorMeter } from './processorTime.ts';
-import { openLink, partsFor, put, type OpenSsh } from './sshBench.ts';
+import { builtTransport, openLink, put, type OpenSsh } from './sshBench.ts';
 
 const run = promisify(execFile);
 const rounds = 5;
@@ -20,8 +21,9 @@ const megabytes = 256;
 export async function bigCopies(folder: string, host: SshHost, openssh: OpenSsh): Promise<BenchRow[]> {
   const [blobs, back] = [join(folder, 'blobs'), join(folder, 'back')];
   const [store, stored] = [createBlobStore(blobs), createBlobStore(back)];
-  const to = await openLink(partsFor(folder, host).transport('lab'), blobs);
-  const from = await openLink(partsFor(folder, host).transport('lab'), back);
+  const built = await buildPrograms();
+  const transport = await builtTransport(folder, host, join(built, 'dist'));
+  const [to, from] = [await openLink(transport, blobs), await openLink(transport, back)];
   try {
     await openssh.run('true');
     const owner = openssh.owner();
@@ -76,6 +78,7 @@ export async function bigCopies(folder: string, host: SshHost, openssh: OpenSsh)
   } finally {
     to.close();
     from.close();
+    rmSync(built, { recursive: true, force: true });
   }
 }
 

@@ -1,17 +1,44 @@
 import { execFileSync, spawn, spawnSync, type StdioOptions } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { openSshTransport } from '../../language-server/src/runners/ssh/openSshTransport.ts';
 import { RemoteLink } from '../../language-server/src/runners/places/remoteLink.ts';
 import type { RunnerTransport } from '../../language-server/src/runners/places/runnerTransport.ts';
 import { createBlobStore, type BlobStore, type StoredBlob } from '../../remote-agent/src/files/blobStore.ts';
+import { bundledRunner } from '../support/bundledRunner.ts';
 import type { SshHost } from '../support/sshHost.ts';
-import { sshParts } from '../support/sshPlace.ts';
+import { FakePerson, sshAround, sshParts } from '../support/sshPlace.ts';
 
 export const never = new AbortController().signal;
 
 /** The same host for Sallyport and for OpenSSH, from one configuration. */
 export function partsFor(folder: string, host: SshHost) {
   return sshParts({ folder: join(folder, 'here'), config: host.configBlock('lab'), known: host.knownLine() });
+}
+
+/** SSH as it is built for the engine: ssh2's keys are made ready once only there (scripts/build.mjs). */
+export async function builtTransport(folder: string, host: SshHost, dist: string): Promise<RunnerTransport> {
+  const name = readdirSync(dist).find((each) => each.startsWith('engine-openSshTransport')) ?? '';
+  const built = (await import(join(dist, name))) as Built;
+  const { around, ownKnownHosts } = sshAround({
+    folder: join(folder, 'here'),
+    config: host.configBlock('lab'),
+    known: host.knownLine(),
+  });
+  const person = new FakePerson();
+  const program = bundledRunner();
+  return built.openSshTransport({
+    place: 'ssh:lab',
+    host: 'lab',
+    person,
+    trustFile: ownKnownHosts,
+    around,
+    program,
+  });
+}
+
+interface Built {
+  readonly openSshTransport: typeof openSshTransport;
 }
 
 /** A connection to the runner of the host that copies from and to the folder of blobs. */
