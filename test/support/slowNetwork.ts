@@ -8,13 +8,26 @@ import { SshHost } from './sshHost.ts';
 import { sshParts } from './sshPlace.ts';
 
 /**
- * Run in a network namespace of its own (`unshare --net`), with a folder in `argv[2]`: makes its loopback slow and
- * lossy, runs cards over SSH through it, and prints what came of it as one line of JSON.
+ * With a folder in `argv[2]`: runs cards over SSH through a slow and lossy network, and prints what came of it as one
+ * line of JSON. With `own` in `argv[3]` it runs in a network namespace of its own (`unshare --net`), whose loopback it
+ * makes bad by the kernel; where that can't be, a relay makes what a bad network makes of a TCP connection.
  */
-const [, , folder = ''] = process.argv;
+const [, , folder = '', namespace = ''] = process.argv;
 const delayMs = 100;
-execFileSync('ip', ['link', 'set', 'lo', 'up']);
-const how = makeBad();
+/** How long a segment that was lost is missing: until TCP sends it again (RFC 6298). */
+const lossMs = 2 * delayMs + 200;
+const lossRate = 0.05;
+if (namespace === 'own') execFileSync('ip', ['link', 'set', 'lo', 'up']);
+const how = namespace === 'own' ? makeBad() : 'relay';
+const segmentBytes = 1448;
+/** The same each time (mulberry32). */
+let seed = 20;
+const random = (): number => {
+  seed = (seed + 0x6d2b79f5) | 0;
+  let mixed = Math.imul(seed ^ (seed >>> 15), seed | 1);
+  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+};
 const host = new SshHost({ folder: join(folder, 'host') });
 await host.start();
 const port = how === 'netem' ? host.port : await startRelay(host.port);
@@ -60,23 +73,53 @@ await host.stop();
 process.exit(0);
 
 /** Delay and loss by the kernel's netem; where it has none, loss by its packet filter and delay by a relay. */
-function makeBad(): 'netem' | 'filter' {
-  try {
-    const words = ['qdisc', 'add', 'dev', 'lo', 'root', 'netem', 'delay', `${delayMs}ms`, 'loss', '5%'];
-    execFileSync('tc', words, { stdio: 'ignore' });
-    return 'netem';
-  } catch {
-    const words = ['-A', 'INPUT', '-i', 'lo', '-p', 'tcp', '-m', 'statistic', '--mode', 'random'];
-    execFileSync('iptables', [...words, '--probability', '0.05', '-j', 'DROP'], { stdio: 'ignore' });
-    return 'filter';
+function makeBad(): 'netem' | 'filter' | 'relay' {
+  const lossy = ['-A', 'INPUT', '-i', 'lo', '-p', 'tcp', '-m', 'statistic', '--mode', 'random'];
+  const ways = {
+    netem: ['tc', 'qdisc', 'add', 'dev', 'lo', 'root', 'netem', 'delay', `${delayMs}ms`, 'loss', '5%'],
+    filter: ['iptables', ...lossy, '--probability', String(lossRate), '-j', 'DROP'],
+  } as const;
+  for (const way of ['netem', 'filter'] as const) {
+    const [program, ...words] = ways[way];
+    try {
+      execFileSync(program, words, { stdio: 'ignore' });
+      return way;
+    } catch {
+      // This kernel has no such thing.
+    }
   }
+  return 'relay';
 }
 
-/** Passes bytes on in both directions, each chunk after the delay. */
+/**
+ * Passes bytes on in both directions, in their order, each chunk after the delay. As `relay` it loses some too: what
+ * TCP makes of that is that they, and all that comes after them, come late.
+ */
 function startRelay(to: number): Promise<number> {
   const late = (from: Socket, into: Socket) => {
-    from.on('data', (chunk: Buffer) => setTimeout(() => into.writable && into.write(chunk), delayMs));
-    from.on('close', () => setTimeout(() => into.destroy(), delayMs));
+    // One after the other, whatever timers do: a stream has an order.
+    const waiting: { readonly at: number; readonly segment: Buffer | undefined }[] = [];
+    let free = 0;
+    const drain = () => {
+      for (let [next] = waiting; next && next.at <= performance.now(); [next] = waiting) {
+        waiting.shift();
+        if (!next.segment) into.destroy();
+        else if (into.writable) into.write(next.segment);
+      }
+      if (waiting[0]) setTimeout(drain, waiting[0].at - performance.now());
+    };
+    const add = (segment: Buffer | undefined) => {
+      const isLost = how === 'relay' && random() < lossRate;
+      free = Math.max(free, performance.now() + delayMs + (isLost ? lossMs : 0));
+      waiting.push({ at: free, segment });
+      if (waiting.length === 1) setTimeout(drain, free - performance.now());
+    };
+    from.on('data', (chunk: Buffer) => {
+      // Segments of an Ethernet, each of which may be lost.
+      for (let start = 0; start < chunk.length; start += segmentBytes)
+        add(chunk.subarray(start, start + segmentBytes));
+    });
+    from.on('close', () => add(undefined));
     from.on('error', () => undefined);
   };
   const server = createServer((near) => {

@@ -86,22 +86,31 @@ describe('a pinned worker', function () {
       rejectUnauthorized: false,
       ALPNProtocols: [workerProtocols.work],
     };
-    const session = await new Promise<Buffer | undefined>((resolve) => {
-      const socket = connect(options);
-      let kept: Buffer | undefined;
-      socket.on('session', (each: Buffer) => (kept = each)).on('error', () => undefined);
-      socket.on('data', () => setImmediate(() => socket.destroy()));
-      socket.once('close', () => resolve(kept));
-    });
-    const isReused = await new Promise((resolve) => {
-      const socket = connect({ ...options, ...(session ? { session } : {}) });
-      socket.on('error', () => resolve('error'));
-      socket.once('secureConnect', () => {
-        resolve(socket.isSessionReused());
-        socket.destroy();
+    const resumes = async (port: number) => {
+      const session = await new Promise<Buffer | undefined>((resolve) => {
+        const socket = connect({ ...options, port });
+        let kept: Buffer | undefined;
+        socket.on('session', (each: Buffer) => (kept = each)).on('error', () => undefined);
+        socket.on('data', () => setImmediate(() => socket.destroy()));
+        socket.once('close', () => resolve(kept));
       });
+      return new Promise((resolve) => {
+        const socket = connect({ ...options, port, ...(session ? { session } : {}) });
+        socket.on('error', () => resolve('error'));
+        socket.once('secureConnect', () => {
+          resolve(socket.isSessionReused());
+          socket.destroy();
+        });
+      });
+    };
+    assert.equal(await resumes(rig.server.port), false);
+    // Control: an ordinary server gives a ticket, and the same client resumes by it.
+    const ordinary = createServer({ ...leaf, ALPNProtocols: [workerProtocols.work] }, (socket) => {
+      socket.on('error', () => undefined).write('hello\n');
     });
-    assert.equal(isReused, false);
+    await new Promise<void>((resolve) => ordinary.listen(0, '127.0.0.1', resolve));
+    assert.equal(await resumes((ordinary.address() as AddressInfo).port), true);
+    ordinary.close();
   });
 
   it('[WORKER-02] T05 T10: an older TLS, another application protocol, none', async () => {
@@ -301,12 +310,20 @@ describe('a pinned worker', function () {
 
   it('[WORKER-05] T09: a key of small order is no identity', () => {
     const head = Buffer.from('302a300506032b6570032100', 'hex');
+    // All of small order, and encodings of them that are not canonical, with either sign.
     const order = [
       '00'.repeat(32),
       `01${'00'.repeat(31)}`,
+      '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+      'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
       `ec${'ff'.repeat(30)}7f`,
-      `ed${'ff'.repeat(30)}ff`,
-    ];
+      `ed${'ff'.repeat(30)}7f`,
+      `ee${'ff'.repeat(30)}7f`,
+    ].flatMap((point) => {
+      const bytes = Buffer.from(point, 'hex');
+      bytes[31] = (bytes[31] ?? 0) | 0x80;
+      return [point, bytes.toString('hex')];
+    });
     for (const point of order)
       assert.equal(parseIdentity(Buffer.concat([head, Buffer.from(point, 'hex')])), undefined, point);
     assert.ok(parseIdentity(newIdentity().spki));

@@ -121,6 +121,12 @@ describe('the key of a host', function () {
     assert.equal(error.code, 'host-key');
     assert.match(error.message, /revoked/);
     assert.doesNotMatch(host.said, signInLine);
+    // Control: without that line it is let in.
+    rmSync(here(), { recursive: true });
+    assert.equal(
+      await connect(sshParts({ folder: here(), config: host.configBlock('lab'), known: line })),
+      'in\n',
+    );
   });
 
   it('of which only the RSA one is known is asked for as that, and nobody is asked [K04]', async () => {
@@ -166,6 +172,10 @@ describe('the key of a host', function () {
     const error = await refusal(connect(sshParts({ folder: here(), config, known })));
     assert.equal(error.code, 'host-key');
     assert.match(error.message, /^target shows another key/);
+    // Control: under the name of the target that key would do.
+    rmSync(here(), { recursive: true });
+    const taken = jump.knownLine() + jump.knownLine('ed25519', 'target');
+    assert.equal(await connect(sshParts({ folder: here(), config, known: taken })), 'in\n');
   });
 
   it('that is only a certificate is said to be not supported, in words [K07]', async () => {
@@ -198,6 +208,14 @@ describe('the key of a host', function () {
     );
     assert.equal(error.code, 'incompatible');
     assert.match(error.message, /host certificates only, which are not supported/);
+    // Control: a host that shows its plain key too is judged by that one.
+    const plain = await start();
+    rmSync(here(), { recursive: true });
+    const both = known + plain.knownLine();
+    assert.equal(
+      await connect(sshParts({ folder: here(), config: plain.configBlock('lab'), known: both })),
+      'in\n',
+    );
   });
 
   it('can’t be judged where known_hosts can’t be read: nothing is trusted [K17]', async () => {

@@ -14,31 +14,36 @@ interface Report {
 }
 
 describe('a slow and lossy network', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
   const folder = useTemporaryFolder();
 
   before(function () {
-    const missing = !hasSshd ? 'no sshd' : !canUnshare() ? 'no network namespace of one’s own' : undefined;
-    if (missing === undefined) return;
-    console.log(`Left out: ${missing} here.`);
+    if (hasSshd) return;
+    console.log('No sshd here: install openssh-server to run these.');
     this.skip();
   });
 
-  it('costs time and nothing else: 200 ms there and back, one packet in twenty lost [PLACE-14]', async () => {
-    const { stdout } = await promisify(execFile)('unshare', ['--net', process.execPath, program, folder()], {
-      timeout: 110_000,
+  /** Whatever this machine can do: its own namespace by the kernel, and a relay where there is none. */
+  const ways = [
+    ...(canUnshare() ? [['by the kernel, as far as it can', 'own'] as const] : []),
+    ['by a relay', 'relay'] as const,
+  ];
+  for (const [title, how] of ways)
+    it(`costs time and nothing else: 200 ms there and back, one packet in twenty lost, ${title} [PLACE-14]`, async () => {
+      const words = [process.execPath, program, folder(), how];
+      const [file = '', ...rest] = how === 'own' ? ['unshare', '--net', ...words] : words;
+      const { stdout } = await promisify(execFile)(file, rest, { timeout: 170_000 });
+      const report = JSON.parse(stdout) as Report;
+      // Control: the network was bad.
+      assert.ok(report.latencyMs >= 190, `${report.how}: ${report.latencyMs} ms`);
+      const lines = Array.from({ length: 200 }, (_, index) => `line ${index + 1}\n`).join('');
+      for (const { outcome, lines: heard, starts, same } of report.results) {
+        assert.deepEqual(outcome, { kind: 'exited', exitCode: 0 });
+        assert.equal(heard, lines);
+        assert.equal(starts, 1);
+        assert.ok(same);
+      }
     });
-    const report = JSON.parse(stdout) as Report;
-    // Control: the network was bad.
-    assert.ok(report.latencyMs >= 190, `${report.how}: ${report.latencyMs} ms`);
-    const lines = Array.from({ length: 200 }, (_, index) => `line ${index + 1}\n`).join('');
-    for (const { outcome, lines: heard, starts, same } of report.results) {
-      assert.deepEqual(outcome, { kind: 'exited', exitCode: 0 });
-      assert.equal(heard, lines);
-      assert.equal(starts, 1);
-      assert.ok(same);
-    }
-  });
 });
 
 function canUnshare(): boolean {
