@@ -52,7 +52,7 @@ function Reason({ card }: { readonly card: CardRunView }) {
       <p>
         {reason.kind === 'permission-needed'
           ? `${words.needsReview}: ${visibleText(reason.detail)}`
-          : visibleText(reason.detail)}
+          : withCapital(visibleText(reason.detail))}
       </p>
       {reason.remedy === undefined ? null : <p className="muted">{visibleText(reason.remedy)}</p>}
     </div>
@@ -100,11 +100,14 @@ function Result({ card, client }: { readonly card: CardRunView; readonly client:
   );
 }
 
+/** The engine's reason begins in the middle of a sentence; here it stands alone. */
+function withCapital(text: string): string {
+  return text.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
+}
+
 function withoutOutput({ state, runMs }: CardRunView['status']): string {
   if (state === 'running' || state === 'queued') return words.noView;
-  return runMs === null && state !== 'done' && state !== 'failed' && state !== 'unknown'
-    ? words.didNotRun
-    : words.noOutputs;
+  return runMs === null && state !== 'done' && state !== 'unknown' ? words.didNotRun : words.noOutputs;
 }
 
 function placeText(place: string | undefined): string {
