@@ -55,7 +55,7 @@ export const commandIds = [
   'sallyport.showVaultUses',
   'sallyport.runVaultCommand',
   'sallyport.letPluginUseValue',
-  'sallyport.answerPluginWishes',
+  'sallyport.choosePluginValues',
   'sallyport.installApp',
   'sallyport.newApp',
   'sallyport.importApp',

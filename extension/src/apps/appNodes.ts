@@ -204,7 +204,7 @@ function wishNode({ key, sentence }: PermissionLine, id: string, about: About, s
         : { name: state === 'given' ? 'key' : 'circle-slash' },
     kind: 'plugin.wish',
     wish: key,
-    command: { id: 'sallyport.answerPluginWishes', title: wishWords.placeHolder() },
+    command: { id: 'sallyport.choosePluginValues', title: wishWords.placeHolder() },
   };
 }
 

@@ -36,7 +36,7 @@ export function registerApps(services: Services): Disposable {
     log,
     onInstalled: async (app) => {
       if (unansweredOf(app, services.vault).length > 0)
-        await commands.run('sallyport.answerPluginWishes', { app: app.id });
+        await commands.run('sallyport.choosePluginValues', { app: app.id });
     },
   });
   const store = new AppStore({ engine, progress, notifier, settings: storeSettings(settings) });

@@ -255,7 +255,7 @@ describe('the commands about apps', () => {
       resetStub();
       const { run, errors } = make([], { 'app/install': () => installed });
       const answered = () =>
-        stub.executed.filter(({ id }) => id === 'sallyport.answerPluginWishes').flatMap(({ args }) => args);
+        stub.executed.filter(({ id }) => id === 'sallyport.choosePluginValues').flatMap(({ args }) => args);
       const done = run('installApp');
       (await pick()).choose('Git repository');
       await until(() => stub.boxes.length === 1);

@@ -409,7 +409,7 @@ describe('Choose Values That Plugins Wish For', () => {
     );
     assert.deepEqual(
       [second?.command?.id, second?.app, second?.plugin, second?.wish],
-      ['sallyport.answerPluginWishes', 'notes', 'search', wishesOf(apps)[1]?.key],
+      ['sallyport.choosePluginValues', 'notes', 'search', wishesOf(apps)[1]?.key],
     );
   });
 });

@@ -60,7 +60,7 @@ export function registerWishes(services: Services, doors: VaultDoors): Disposabl
     if (chosen) await ask(chosen);
   };
 
-  return commands.register('sallyport.answerPluginWishes', async (...args) => {
+  return commands.register('sallyport.choosePluginValues', async (...args) => {
     try {
       await answer(parseAppTarget(args));
     } catch (error) {

@@ -57,7 +57,7 @@ export const wishWords = {
   waits: ({ app, appName }: Pick<PluginWish, 'app' | 'appName'>): Notice => ({
     severity: 'info',
     text: t('{0} asks without a value until you choose one.', short(appName, 60)),
-    action: { title: t('Choose'), command: 'sallyport.answerPluginWishes', args: [{ app }] },
+    action: { title: t('Choose'), command: 'sallyport.choosePluginValues', args: [{ app }] },
   }),
   noWishes: (): Notice => ({
     severity: 'info',
