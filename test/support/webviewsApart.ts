@@ -97,8 +97,11 @@ export class Sight {
   /** Ends the renderer of the only webview, and answers with the pids of those that are gone. */
   async crash(): Promise<number[]> {
     const before = await this.#renderers();
-    const frame = this.page.frames().find((each) => /\/\/[0-9a-z]+\.w\.localhost:/.test(each.url()));
-    assert.ok(frame, 'a webview of its own origin');
+    const own = () => this.page.frames().find((each) => /\/\/[0-9a-z]+\.w\.localhost:/.test(each.url()));
+    // On a busy machine the page may just be on its way back from a death that was taken for one.
+    await this.waitFor('a webview of its own origin', () => Promise.resolve(own() ? 1 : 0));
+    const frame = own();
+    assert.ok(frame);
     const session = await this.page.context().newCDPSession(frame);
     // The session ends with the renderer, and so does this call.
     await session.send('Page.crash').catch(() => undefined);
