@@ -6,6 +6,7 @@ import type { JobResult } from '../../../protocol/src/runner.ts';
 import { putTree } from '../../support/blobs.ts';
 import { jobWith } from '../../support/jobs.ts';
 import { openPlaceEngine } from '../../support/placeEngine.ts';
+import { longSleep, type LongSleep } from '../../support/longSleep.ts';
 import { writeProject } from '../../support/projectFolder.ts';
 import { Heard, type TestPlace } from '../../support/remotePlace.ts';
 import { hasSlurm } from '../../support/slurmCluster.ts';
@@ -20,8 +21,8 @@ type Victim = (typeof victims)[number];
 
 interface Step {
   readonly name: string;
-  /** How long each card sleeps between its two lines. */
-  readonly seconds: number;
+  /** True where each card waits between its two lines until it is woken. */
+  readonly isLong?: true;
   /** Makes what was asked for stop here, and lets it go on. */
   readonly hold: (rig: SlurmRig) => unknown;
   readonly free: (rig: SlurmRig) => unknown;
@@ -41,6 +42,7 @@ interface Ready {
 interface Card extends Ready {
   readonly heard: Heard;
   readonly result: Promise<JobResult>;
+  readonly sleep: LongSleep;
 }
 
 const node = (state: string) => (rig: SlurmRig) =>
@@ -73,37 +75,38 @@ const isKnown = async (card: Card, rig: SlurmRig) => {
 const steps: readonly Step[] = [
   {
     name: 'it was accepted and not handed over',
-    seconds: 0,
     hold: (rig) => writeFileSync(rig.heldBefore, ''),
     free: (rig) => rmSync(rig.heldBefore),
     isThere: (card, rig) => requestOf(rig, card) !== undefined,
   },
   {
     name: 'it was handed over and nobody heard so',
-    seconds: 0,
     hold: (rig) => writeFileSync(rig.held, ''),
     free: (rig) => rmSync(rig.held),
     isThere: isKnown,
   },
-  { name: 'it is in the queue', seconds: 0, hold: node('DRAIN'), free: node('RESUME'), isThere: isKnown },
+  { name: 'it is in the queue', hold: node('DRAIN'), free: node('RESUME'), isThere: isKnown },
   {
     name: 'it runs',
-    seconds: 4,
+    isLong: true,
     hold: nothing,
     free: nothing,
     isThere: ({ heard }) => heard.stdout === 'on\n',
   },
   {
     name: 'it has ended and nobody heard so',
-    seconds: 3,
+    isLong: true,
     hold: (rig) => rig.host.child?.kill('SIGSTOP'),
     free: (rig) => {
       rig.host.child?.kill('SIGCONT');
       rig.host.signalSessions('SIGCONT');
     },
-    isThere: ({ heard, helper, jobId }, rig) => {
-      if (heard.stdout === 'on\n') signal(parentOf(helper), 'SIGSTOP');
-      return namesIn(rig, 'runs').includes(`${jobId}.result`);
+    isThere: async ({ heard, helper, jobId, sleep }, rig) => {
+      await until(() => heard.stdout === 'on\n');
+      signal(parentOf(helper), 'SIGSTOP');
+      await sleep.wake();
+      await until(() => namesIn(rig, 'runs').includes(`${jobId}.result`));
+      return true;
     },
   },
 ];
@@ -134,14 +137,15 @@ describe('cards through Slurm while processes are killed', function () {
     return { victim, engine, jobId: `killed-${count}`, place, helper };
   }
 
-  async function start(ready: Ready, seconds = 3): Promise<Card> {
+  async function start(ready: Ready, isLong = true): Promise<Card> {
     const { place, jobId } = ready;
-    const script = `echo on; sleep ${seconds}; echo off; echo out > "$SALLYPORT_OUTPUTS/x"`;
+    const sleep = longSleep();
+    const script = `echo on; ${isLong ? sleep.command : ':'}; echo off; echo out > "$SALLYPORT_OUTPUTS/x"`;
     const code = await putTree(place.blobs.folder, { 'main.sh': script });
     const outputs = [{ port: 'x', type: 'file' as const, optional: false }];
     const heard = new Heard();
     const job = jobWith({ jobId, code, outputs });
-    return { ...ready, heard, result: place.runner.run(job, heard, new AbortController().signal) };
+    return { ...ready, heard, sleep, result: place.runner.run(job, heard, new AbortController().signal) };
   }
 
   /** Kills what the card is there for. An engine is followed by the next one of its home. */
@@ -174,7 +178,7 @@ describe('cards through Slurm while processes are killed', function () {
   /** How a card ended, by whoever heard of it, with its log. */
   async function endOf({ victim, result, heard }: Card, place: TestPlace) {
     if (victim === 'engine') {
-      await until(async () => (await place.runner.held()).every(({ state }) => state === 'ended'), 40_000);
+      await until(async () => (await place.runner.held()).every(({ state }) => state === 'ended'));
       place.runner.disconnect();
       await place.runner.ready();
       await until(() => place.jobs.adopted.length === 1);
@@ -184,16 +188,17 @@ describe('cards through Slurm while processes are killed', function () {
     return { end: await result, log: heard.stdout };
   }
 
-  for (const { name, seconds, hold, free, isThere } of steps) {
+  for (const { name, isLong = false, hold, free, isThere } of steps) {
     it(`while ${name}: nothing is lost and nothing is done twice, whichever is killed [SLURM-19]`, async () => {
       const ready: Ready[] = [];
       for (const victim of victims) ready.push(await open(victim));
       await hold(rig);
-      const cards = await Promise.all(ready.map((each) => start(each, seconds)));
-      const come = Promise.all(cards.map((card) => until(() => isThere(card, rig), 30_000)));
+      const cards = await Promise.all(ready.map((each) => start(each, isLong)));
+      const come = Promise.all(cards.map((card) => until(() => isThere(card, rig))));
       await come.catch(() => free(rig)).then(() => come);
       const requests = cards.map((card) => requestOf(rig, card));
       const places = await Promise.all(cards.map((card) => kill(card))).finally(() => free(rig));
+      if (name === 'it runs') await Promise.all(cards.map(({ sleep }) => sleep.wake()));
       const ends = await Promise.all(cards.map((card, at) => endOf(card, places[at] ?? card.place)));
       for (const [at, { end, log }] of ends.entries()) {
         const victim = victims[at] ?? '';
@@ -209,7 +214,7 @@ describe('cards through Slurm while processes are killed', function () {
   }
 
   it('while its result is here and not yet forgotten there: it is taken again as the same, and nothing is left [SLURM-19]', async () => {
-    const card = await start(await open('engine'), 0);
+    const card = await start(await open('engine'), false);
     const first = await card.result;
     const dead = card.place.runner.dispose();
     await rig.crash();
@@ -226,7 +231,7 @@ describe('cards through Slurm while processes are killed', function () {
 
   it('while it runs, the runner on the node: the card is unknown, and not run again [SLURM-19]', async () => {
     const card = await start(await open('controller'));
-    await until(() => card.heard.stdout === 'on\n', 30_000);
+    await until(() => card.heard.stdout === 'on\n');
     for (const pid of rig.tasks()) signal(pid, 'SIGKILL');
     const { outcome } = await card.result;
     assert.equal(outcome.kind, 'unknown', JSON.stringify(outcome));
@@ -236,21 +241,22 @@ describe('cards through Slurm while processes are killed', function () {
 
   it('a request that reaches Slurm twice runs once [SLURM-14]', async () => {
     const card = await start(await open('connection'));
-    await until(() => card.heard.stdout === 'on\n', 30_000);
+    await until(() => card.heard.stdout === 'on\n');
     const request = requestOf(rig, card);
     // As one does that was on its way all the time while it was given up and made anew.
     await rig.submitAgain();
     const own = async () => (await rig.cluster.jobs()).filter((job) => job.name === request);
-    await until(async () => (await own()).length === 2, 30_000);
+    await until(async () => (await own()).length === 2);
+    await card.sleep.wake();
     assert.deepEqual((await card.result).outcome, { kind: 'exited', exitCode: 0 });
-    await until(async () => (await own()).every(({ state }) => state === 'COMPLETED'), 30_000);
+    await until(async () => (await own()).every(({ state }) => state === 'COMPLETED'));
     assert.equal(card.heard.stdout, 'on\noff\n');
     assert.equal(card.heard.starts, 1);
   });
 
   it('a job that Slurm is told to start again is not run twice, and says so [SLURM-14] [SLURM-13]', async () => {
     const card = await start(await open('controller'));
-    await until(() => card.heard.stdout === 'on\n', 30_000);
+    await until(() => card.heard.stdout === 'on\n');
     const request = requestOf(rig, card);
     const found = (await rig.cluster.jobs()).find((job) => job.name === request);
     const id = found?.id.replace('_N/A', '') ?? '';
@@ -261,10 +267,8 @@ describe('cards through Slurm while processes are killed', function () {
     await rig.cluster.run('scontrol', 'requeue', id);
     const { outcome } = await card.result;
     assert.match(JSON.stringify(outcome), /put its job back into the queue/);
-    await until(
-      async () =>
-        (await rig.cluster.jobs()).every((job) => job.name !== request || !/RUNNING|PENDING/.test(job.state)),
-      40_000,
+    await until(async () =>
+      (await rig.cluster.jobs()).every((job) => job.name !== request || !/RUNNING|PENDING/.test(job.state)),
     );
     assert.equal(card.heard.stdout, 'on\n');
     assert.equal(card.heard.starts, 1);
@@ -280,7 +284,8 @@ describe('cards through Slurm while processes are killed', function () {
     });
     const write = (card: string, text: string) =>
       writeFileSync(join(project, 'cards', card, 'main.sh'), text);
-    write('a', 'echo on; sleep 3; echo out > $SALLYPORT_OUTPUTS/out');
+    const sleep = longSleep();
+    write('a', `echo on; ${sleep.command}; echo out > $SALLYPORT_OUTPUTS/out`);
     write('b', 'echo out > $SALLYPORT_OUTPUTS/out');
     write('c', 'sleep 60');
     const openEngine = () =>
@@ -292,16 +297,17 @@ describe('cards through Slurm while processes are killed', function () {
       const cardRunId = (await first.view(runId)).cards[0]?.status.cardRunId ?? '';
       return (await first.handlers['log/read']({ cardRunId, fromLine: 0, count: 9 }, never)).lines.length;
     };
-    await until(async () => (await logOf()) === 1, 30_000);
+    await until(async () => (await logOf()) === 1);
     await first.dispose();
     const second = openEngine();
     try {
       assert.deepEqual(statesOf(await second.view(runId)), { a: 'unknown', b: 'cancelled', c: 'cancelled' });
+      await sleep.wake();
       await until(async () => {
         await second.handlers['place/disconnect']({ place: 'slurm:lab' }, never);
         await second.handlers['place/check']({ place: 'slurm:lab' }, never);
         return statesOf(await second.view(runId))['a'] === 'done';
-      }, 40_000);
+      });
     } finally {
       await second.dispose();
     }

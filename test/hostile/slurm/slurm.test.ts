@@ -11,6 +11,7 @@ import { openPlaceEngine } from '../../support/placeEngine.ts';
 import { writeProject } from '../../support/projectFolder.ts';
 import { Heard, type TestPlace } from '../../support/remotePlace.ts';
 import { hasSlurm } from '../../support/slurmCluster.ts';
+import { longSleep } from '../../support/longSleep.ts';
 import { SlurmRig } from '../../support/slurmRig.ts';
 import { hasSshd } from '../../support/sshPlace.ts';
 import { never, statesOf } from '../../support/testEngine.ts';
@@ -101,7 +102,7 @@ describe('cards through Slurm', function () {
   it('L03: one that is cancelled in Slurm while it runs says so [SLURM-03]', async () => {
     const before = await names();
     const running = await start('echo on; sleep 60', { limits: { ...jobWith({}).limits, seconds: 60 } });
-    await until(() => running.heard.stdout === 'on\n', 30_000);
+    await until(() => running.heard.stdout === 'on\n');
     const [there] = await newJobs(before);
     await rig.cluster.run('scancel', there?.id.replace('_N/A', '') ?? '');
     const result = await running.result;
@@ -111,7 +112,7 @@ describe('cards through Slurm', function () {
 
   it('cancelling ends the card on the node, and one in the queue never runs [SLURM-04]', async () => {
     const running = await start('echo on; sleep 60', { limits: { ...jobWith({}).limits, seconds: 60 } });
-    await until(() => running.heard.stdout === 'on\n', 30_000);
+    await until(() => running.heard.stdout === 'on\n');
     running.cancel();
     assert.deepEqual((await running.result).outcome, { kind: 'cancelled' });
     await until(
@@ -134,12 +135,10 @@ describe('cards through Slurm', function () {
     const [first] = await newJobs(before);
     const waiting = await start('echo never');
     try {
-      await until(
-        () =>
-          waiting.heard.progressTexts.some((text) =>
-            /queue: .*(Resources|Priority|ReqNodeNotAvail|not available)/i.test(text),
-          ),
-        30_000,
+      await until(() =>
+        waiting.heard.progressTexts.some((text) =>
+          /queue: .*(Resources|Priority|ReqNodeNotAvail|not available)/i.test(text),
+        ),
       );
       await rig.cluster.run('scancel', first?.id.replace('_N/A', '') ?? '');
       waiting.cancel();
@@ -183,9 +182,11 @@ describe('cards through Slurm', function () {
   });
 
   it('L05: with the controller down a card that runs goes on and its result comes; one that is asked for waits [SLURM-06]', async () => {
-    const running = await start('echo on; sleep 1; echo done');
-    await until(() => running.heard.stdout.startsWith('on'), 30_000);
+    const sleep = longSleep();
+    const running = await start(`echo on; ${sleep.command}; echo done`);
+    await until(() => running.heard.stdout.startsWith('on'));
     await rig.cluster.stop('slurmctld', 'SIGTERM');
+    await sleep.wake();
     const waiting = await start('echo late');
     try {
       assert.deepEqual((await running.result).outcome, { kind: 'exited', exitCode: 0 });
@@ -201,15 +202,16 @@ describe('cards through Slurm', function () {
   it('L06: a job that Slurm has forgotten is told by its result file [SLURM-02]', async () => {
     const engine = 'engine-that-ends';
     const first = rig.open({ engine });
-    const begun = await start('sleep 1; echo kept', {}, first);
-    await until(() => begun.heard.starts === 1, 30_000);
+    const sleep = longSleep();
+    const begun = await start(`${sleep.command}; echo kept`, {}, first);
+    await until(() => begun.heard.starts === 1);
     await rig.crash();
     first.runner.disconnect();
     void begun.result.catch(() => undefined);
     await first.runner.dispose();
-    await until(
-      async () => (await rig.cluster.jobs()).every(({ state }) => !/RUNNING|COMPLETING/.test(state)),
-      30_000,
+    await sleep.wake();
+    await until(async () =>
+      (await rig.cluster.jobs()).every(({ state }) => !/RUNNING|COMPLETING/.test(state)),
     );
     await rig.cluster.stop('slurmctld', 'SIGTERM');
     await rig.cluster.startController({ forget: true });
@@ -233,12 +235,14 @@ describe('cards through Slurm', function () {
       });
     const state = join(rig.cluster.folder, 'state');
     const told = { jobs: '' };
-    const begun = await start('sleep 1; env', { params: JSON.stringify({ note: canary }) });
-    await until(() => begun.heard.starts === 1, 30_000);
+    const sleep = longSleep();
+    const begun = await start(`${sleep.command}; env`, { params: JSON.stringify({ note: canary }) });
+    await until(() => begun.heard.starts === 1);
     told.jobs = await rig.cluster.run('scontrol', 'show', 'job');
     assert.ok(holds(state, 'batch once'), 'The script is not where this looks for it');
     assert.ok(!holds(state, canary));
     assert.ok(!told.jobs.includes(canary));
+    await sleep.wake();
     await begun.result;
     // The control: without those words Slurm keeps all of it.
     const plain = execFileSync('sbatch', ['--parsable', '--output=/dev/null'], {
@@ -270,16 +274,18 @@ describe('cards through Slurm', function () {
     await first.runner.ready();
     const before = await names();
     writeFileSync(rig.held, '');
-    const begun = await start('sleep 1; echo found', {}, first);
+    const sleep = longSleep();
+    const begun = await start(`${sleep.command}; echo found`, {}, first);
     await until(async () => (await newJobs(before)).length === 1);
     const dead = first.runner.dispose();
     await rig.crash();
     await dead;
     await begun.result;
     rmSync(rig.held);
+    await sleep.wake();
     const second = rig.open({ engine, jobs: first.jobs });
     await second.runner.ready();
-    await until(async () => (await second.runner.held()).every(({ state }) => state === 'ended'), 30_000);
+    await until(async () => (await second.runner.held()).every(({ state }) => state === 'ended'));
     second.runner.disconnect();
     await second.runner.ready();
     await until(() => second.jobs.adopted.length === 1);
@@ -304,11 +310,8 @@ describe('cards through Slurm', function () {
     const before = new Set(submits());
     const many = 40;
     const all = await Promise.all(Array.from({ length: many }, (_, index) => start(`echo card ${index}`)));
-    await until(() => submits().some((name) => !before.has(name)), 30_000);
-    await until(
-      () => all.every(({ heard }) => heard.progressTexts.some((text) => /Slurm/.test(text))),
-      30_000,
-    );
+    await until(() => submits().some((name) => !before.has(name)));
+    await until(() => all.every(({ heard }) => heard.progressTexts.some((text) => /Slurm/.test(text))));
     const made = submits().filter((name) => !before.has(name));
     assert.equal(made.length, 1);
     const text = readFileSync(join(folderThere(), 'submits', made[0] ?? ''), 'utf8');
@@ -362,14 +365,14 @@ describe('cards through Slurm', function () {
     const ready = brief.runner.ready();
     const isTold = () =>
       brief.views.some(({ detail }) => /PartitionTimeLimit \(it asks for more time/.test(detail));
-    await until(isTold, 30_000);
+    await until(isTold);
     await rig.cluster.run('scancel', '--state=PENDING', '--partition=brief');
     await assert.rejects(ready, { code: 'incompatible', message: /first job ended \(CANCELLED\)/ });
   });
 
   it('a node that fails while a card runs leaves it unknown, and it is not run again [SLURM-03]', async () => {
     const begun = await start('echo on; sleep 50', { limits: { ...jobWith({}).limits, seconds: 60 } });
-    await until(() => begun.heard.stdout === 'on\n', 30_000);
+    await until(() => begun.heard.stdout === 'on\n');
     const node = `NodeName=${hostname().split('.')[0]}`;
     await rig.cluster.stop('slurmd');
     await rig.cluster.run('scontrol', 'update', node, 'State=DOWN', 'Reason=test');
@@ -389,7 +392,7 @@ describe('cards through Slurm', function () {
       await place.runner.ready();
       place.runner.settled?.(spec.jobId);
       return !place.jobs.knows(spec.jobId);
-    }, 30_000);
+    });
     const left = readdirSync(join(folderThere(), 'runs')).filter((name) => name.startsWith(`${spec.jobId}.`));
     assert.deepEqual(left, []);
   });

@@ -402,7 +402,7 @@ describe('vault values through Slurm', function () {
       await dead;
       await begun;
       if (!isFollowed) {
-        await until(() => existsSync(join(runs(), `${jobId}.result`)), 30_000);
+        await until(() => existsSync(join(runs(), `${jobId}.result`)), 45_000);
         assert.match(readFileSync(join(runs(), `${jobId}.result`), 'utf8'), /did not come within 3 seconds/);
         assert.ok(!existsSync(join(runs(), `${jobId}.key`)));
         continue;
@@ -418,7 +418,7 @@ describe('vault values through Slurm', function () {
         },
       });
       await second.runner.ready();
-      await until(async () => (await second.runner.held()).every(({ state }) => state === 'ended'), 30_000);
+      await until(async () => (await second.runner.held()).every(({ state }) => state === 'ended'), 45_000);
       second.runner.disconnect();
       await second.runner.ready();
       await until(() => second.jobs.adopted.length === 1);
