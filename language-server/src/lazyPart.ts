@@ -6,6 +6,7 @@ export interface LazyPart<P> {
   opened(): Promise<P | undefined>;
 }
 
+/** `start` is called when somebody first opens the part, and by the next one after it failed. */
 export function lazyPart<P>(start: () => Promise<P>): LazyPart<P> {
   let part: Promise<P> | undefined;
   return {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { NotificationHandlers, ParamsOf, RequestHandlers, ResultOf, Side } from './contract.ts';
-import { errorMessage, isErrorCode, UserError, type ErrorData } from './errors.ts';
+import { errorMessage, isErrorCode, toErrorData, UserError } from './errors.ts';
 import { limits } from './limits.ts';
 
 /** Carries JSON-RPC 2.0 messages, already parsed. Framing, size bounds and encoding are the transport's. */
@@ -263,11 +263,10 @@ function ownValue<T>(map: Readonly<Record<string, T>>, key: string): T | undefin
 
 function toError(error: { message: string; data?: Record<string, unknown> | undefined }): UserError {
   const code = error.data?.['code'];
-  const data = error.data?.['data'];
   return new UserError(
     isErrorCode(code) ? code : 'internal',
     error.message,
-    typeof data === 'object' && data !== null ? (data as ErrorData) : {},
+    toErrorData(error.data?.['data']),
   );
 }
 

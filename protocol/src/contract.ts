@@ -40,6 +40,7 @@ export type NotificationHandlers<N extends Notifications> = {
   readonly [M in keyof N]: (params: ParamsOf<N[M]>) => void;
 };
 
+/** A message that is answered. `timeoutMs` replaces `limits.requestTimeoutMs`; 0 waits without end. */
 export function request<P extends z.ZodMiniType, R extends z.ZodMiniType>(
   params: P,
   result: R,
@@ -48,6 +49,7 @@ export function request<P extends z.ZodMiniType, R extends z.ZodMiniType>(
   return { params, result, ...options };
 }
 
+/** A message without an answer. */
 export function notification<P extends z.ZodMiniType>(params: P): NotificationContract<P> {
   return { params };
 }

@@ -24,6 +24,7 @@ export interface Widening {
   readonly packages: boolean;
 }
 
+/** Empty lists and `packages: false` where nothing is wider. */
 export function wideningOf(accepted: PermissionSet, asked: PermissionSet): Widening {
   return {
     app: widening(accepted.app, asked.app),

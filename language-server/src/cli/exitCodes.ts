@@ -1,6 +1,7 @@
 import type { CardStatus } from '../../../protocol/src/engine.ts';
 import type { ErrorCode } from '../../../protocol/src/errors.ts';
 
+/** What the command line exits with; part of its contract (docs/command-line.md). */
 export const exitCodes = {
   done: 0,
   cardFailed: 1,
@@ -29,6 +30,7 @@ export function runExitCode(
   return exitCodes.done;
 }
 
+/** What a command comes to that ended with an error of this code. */
 export function errorExitCode(code: ErrorCode): number {
   switch (code) {
     case 'no-project':

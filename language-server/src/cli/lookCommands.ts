@@ -25,6 +25,7 @@ export async function dryRunCommand(session: Session): Promise<number> {
   return exitCodes.done;
 }
 
+/** The runs of a project, or the cards of the run that is named. Resolves to the exit code. */
 export async function historyCommand(session: Session): Promise<number> {
   const { args, terminal, root } = session;
   const runId = args.operands[1];
@@ -53,6 +54,7 @@ export async function historyCommand(session: Session): Promise<number> {
   return exitCodes.done;
 }
 
+/** Why a card ran the last time it did. Resolves to the exit code. */
 export async function whyCommand(session: Session): Promise<number> {
   const { args, terminal, root } = session;
   const card = args.operands[1] ?? '';
@@ -78,6 +80,7 @@ export async function whyCommand(session: Session): Promise<number> {
   return exitCodes.badProject;
 }
 
+/** Isolation, interpreters and places here, and what of them is missing. Resolves to the exit code. */
 export async function doctorCommand(session: Session): Promise<number> {
   const { args, terminal } = session;
   const report = await session.call('doctor/report', {});

@@ -33,6 +33,7 @@ export interface SessionParts {
   readonly interrupted: AbortSignal;
 }
 
+/** Opens the engine for the command of `args`; its parts start when they are first needed. The caller disposes of it. */
 export function openSession(args: Arguments, terminal: Terminal, parts: SessionParts): Session {
   const [first, second] = args.operands;
   const named =

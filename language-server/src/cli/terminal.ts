@@ -18,6 +18,7 @@ export interface Terminal {
 const codes = { red: 31, green: 32, yellow: 33, blue: 34, dim: 2, bold: 1 } as const;
 export type Colour = keyof typeof codes;
 
+/** In colour where the terminal has any (ECMA-48, SGR). */
 export function paint(terminal: Pick<Terminal, 'hasColour'>, colour: Colour, text: string): string {
   return terminal.hasColour ? `\u001b[${codes[colour]}m${text}\u001b[0m` : text;
 }

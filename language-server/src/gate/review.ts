@@ -9,6 +9,7 @@ import type { Act } from './act.ts';
 const shownLines = 12;
 const shownLineLength = 160;
 
+/** In hexadecimal, of the text in UTF-8. */
 export function sha256(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }

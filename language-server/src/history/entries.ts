@@ -248,6 +248,7 @@ export function shownPath(root: string, place: Place): string {
   return place.base === root ? place.path : absolutePath(place);
 }
 
+/** Bytes that the history keeps for a state. */
 export function sizeOf(state: FileState): number {
   return state.kind === 'file' ? state.sizeBytes : 0;
 }

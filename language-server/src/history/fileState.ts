@@ -27,6 +27,7 @@ export type FileState = z.infer<typeof fileState>;
 /** Where looked-at content goes: into a store, or nowhere (`hashOnly`). */
 export type ContentSink = Pick<BlobStore, 'putFile'>;
 
+/** Nothing is there. */
 export const absent: FileState = { kind: 'absent' };
 
 /** A state as it was found, with what tells whether the path was touched since. */
@@ -86,6 +87,7 @@ export function signatureAt(folder: OpenedFolder, name: string): string {
   return stat ? signatureOf(stat) : absentLook.signature;
 }
 
+/** True where putting one in the place of the other would change nothing. */
 export function isSameState(a: FileState, b: FileState): boolean {
   switch (a.kind) {
     case 'absent':

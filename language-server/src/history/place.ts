@@ -13,10 +13,12 @@ export interface Place {
   readonly path: string;
 }
 
+/** Equal for the same place alone; a key for maps. */
 export function placeKey({ base, path }: Place): string {
   return `${base}\0${path}`;
 }
 
+/** For the file system and for messages; nothing on the way is resolved. */
 export function absolutePath({ base, path }: Place): string {
   return join(base, ...path.split('/'));
 }

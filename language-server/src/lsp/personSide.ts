@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { CancellationTokenSource, LSPErrorCodes, type CancellationToken } from 'vscode-languageserver';
 import type { RequestContract } from '../../../protocol/src/contract.ts';
 import { personRequests } from '../../../protocol/src/engineContract.ts';
-import { errorMessage, isErrorCode, UserError, type ErrorData } from '../../../protocol/src/errors.ts';
+import { errorMessage, isErrorCode, toErrorData, UserError } from '../../../protocol/src/errors.ts';
 import { limits } from '../../../protocol/src/limits.ts';
 import type { PersonSide } from '../agent/providers/personSide.ts';
 
@@ -54,7 +54,7 @@ export function createPersonSide(connection: AskingConnection): PersonSide {
 function toUserError(method: string, error: unknown): UserError {
   const { code, data } = error as { code?: unknown; data?: { code?: unknown; data?: unknown } };
   if (isErrorCode(data?.code))
-    return new UserError(data.code, errorMessage(error), toData(data.data), { cause: error });
+    return new UserError(data.code, errorMessage(error), toErrorData(data.data), { cause: error });
   if (code === LSPErrorCodes.RequestCancelled) return new UserError('cancelled', `${method} was cancelled`);
   return new UserError(
     'closed',
@@ -62,12 +62,4 @@ function toUserError(method: string, error: unknown): UserError {
     {},
     { cause: error },
   );
-}
-
-function toData(value: unknown): ErrorData {
-  const parsed = z.safeParse(
-    z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])),
-    value,
-  );
-  return parsed.success ? parsed.data : {};
 }

@@ -11,6 +11,7 @@ export function pathOf(uri: string): string | undefined {
   }
 }
 
+/** The `file:` URI of an absolute path. */
 export function uriOf(path: string): string {
   return pathToFileURL(path).href;
 }

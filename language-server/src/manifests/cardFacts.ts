@@ -37,6 +37,7 @@ export interface CardFacts {
 /** Entries that are looked at; the schema refuses a longer list. */
 const mostSources = 100;
 
+/** What a card's text says, with places; `complete` is false where it does not parse, and then what was read counts. */
 export function cardFacts(text: string, root: Node | undefined, complete: boolean): CardFacts {
   const inputs = new Map<string, InputFact>();
   for (const { key, keyNode, value } of membersOf(at(root, 'inputs'))) {

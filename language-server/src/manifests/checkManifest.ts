@@ -35,6 +35,7 @@ export interface CheckedProject extends CheckedText<ProjectManifest> {
   readonly facts: ProjectFacts;
 }
 
+/** Checks a `_card.json` by its text alone; never throws. */
 export function checkCardText(text: string): CheckedCard {
   const { parsed, ...checked } = check(text, 'card', cardManifest, (root, report) =>
     checkCard(text, root, report),
@@ -42,6 +43,7 @@ export function checkCardText(text: string): CheckedCard {
   return { ...checked, facts: cardFacts(text, parsed.root, parsed.value !== undefined) };
 }
 
+/** The same for a `sallyport.json`. */
 export function checkProjectText(text: string): CheckedProject {
   let facts: ProjectFacts = { patterns: [], sources: [] };
   const { manifest, problems, lines } = check(text, 'project', projectManifest, (root, report) => {

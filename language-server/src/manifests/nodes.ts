@@ -24,6 +24,7 @@ export function membersOf(node: Node | undefined): Member[] {
   });
 }
 
+/** The items of an array; none for anything else. */
 export function itemsOf(node: Node | undefined): readonly Node[] {
   return node?.type === 'array' ? (node.children ?? []) : [];
 }
@@ -33,14 +34,17 @@ export function valueOf(node: Node): unknown {
   return node.value as unknown;
 }
 
+/** The value of a string; undefined for anything else. */
 export function textOf(node: Node | undefined): string | undefined {
   return node?.type === 'string' ? String(valueOf(node)) : undefined;
 }
 
+/** The value of a number; undefined for anything else. */
 export function numberOf(node: Node | undefined): number | undefined {
   return node?.type === 'number' ? Number(valueOf(node)) : undefined;
 }
 
+/** What stands at a path of keys and indexes, or undefined. */
 export function at(root: Node | undefined, ...path: JSONPath): Node | undefined {
   return root ? findNodeAtLocation(root, path) : undefined;
 }

@@ -19,6 +19,7 @@ export interface PluginStops {
   clear(app: string, plugin?: string): void;
 }
 
+/** Over the table of `pluginTables`. */
 export function createPluginStops(database: Database): PluginStops {
   return {
     add: (app, plugin, at, since) =>

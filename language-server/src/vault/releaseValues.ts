@@ -52,6 +52,7 @@ export interface Releases {
   changed(): void;
 }
 
+/** Asks the person's side for values; none is kept here, and each is sealed to its job before it comes. */
 export function createReleases(options: ReleaseOptions): Releases {
   const { person, isTrusted, accepted, onLocked } = options;
   const waiting = new Set<() => void>();

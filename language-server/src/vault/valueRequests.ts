@@ -54,6 +54,7 @@ export interface ValueRequestsOptions {
   readonly createId: () => string;
 }
 
+/** The extension makes the requests; the engine passes them through the gate and never has a value. */
 export function createValueRequests({ person, gate, createId }: ValueRequestsOptions): ValueRequests {
   const open = async (
     { principal, scope, hosts, wishes }: ValueUser,

@@ -30,6 +30,7 @@ export function toPrompt(parts: PromptParts): Prompt {
   return [system, ...messages];
 }
 
+/** About how many tokens a prompt takes, with its pictures and calls; for deciding when to compact, not for billing. */
 export function estimatePrompt(prompt: Prompt): number {
   let tokens = 0;
   for (const message of prompt) {

@@ -65,6 +65,7 @@ export function findRules(root: string): RulesFile[] {
   return found;
 }
 
+/** Number of characters that show nothing or turn the direction of reading. */
 export function countHidden(text: string): number {
   if (!hasHidden(text)) return 0;
   let count = 0;

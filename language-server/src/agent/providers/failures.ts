@@ -55,6 +55,7 @@ const longestDetail = 300;
 /** Kinds that may be better in a moment. Tried again only where nothing of the answer had arrived. */
 const passing: ReadonlySet<FailureKind> = new Set(['rate-limit', 'overloaded', 'server', 'network']);
 
+/** True for a failure that may be better in a moment. */
 export function isPassing({ kind }: ProviderFailure): boolean {
   return passing.has(kind);
 }

@@ -130,6 +130,7 @@ export async function readForChange(path: ToolPath): Promise<{ before: FileState
   return { before, bytes };
 }
 
+/** A file that gets other bytes and keeps its permission bits. */
 export function changedFile(
   path: ToolPath,
   before: FileState,
@@ -139,6 +140,7 @@ export function changedFile(
   return { path, before, beforeBytes, after: { kind: 'bytes', bytes, mode: null } };
 }
 
+/** A file where none is. */
 export function newFile(path: ToolPath, bytes: Buffer): PlannedFile {
   return { path, before: { kind: 'absent' }, beforeBytes: null, after: { kind: 'bytes', bytes, mode: null } };
 }

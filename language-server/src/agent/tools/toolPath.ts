@@ -93,6 +93,7 @@ export function readPlace(path: ToolPath, limitBytes: number): Buffer {
   return bytes;
 }
 
+/** `not-found`, in the words of the one who asked. */
 export function missing({ asked }: ToolPath): UserError {
   return new UserError('not-found', `${asked} is not there`, { path: asked });
 }

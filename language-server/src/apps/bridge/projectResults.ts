@@ -26,6 +26,7 @@ export interface ProjectResultsOptions {
 
 const resultBytes = 4 * 1024 * 1024;
 
+/** Reads the latest run of each open project anew at each call; keeps nothing. */
 export function createProjectResults(options: ProjectResultsOptions): ProjectResults {
   const { projects, history, blobs, projectKey } = options;
   const latest = (root: string): RunView | undefined => {

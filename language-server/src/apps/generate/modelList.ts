@@ -25,6 +25,7 @@ export interface ModelList {
   choose(kind: GenerateKind, id: string | undefined): ChosenModel;
 }
 
+/** `connections` is asked at each call, so that what a person changes holds at once. */
 export function createModelList(connections: () => readonly Connection[]): ModelList {
   const all = () =>
     connections().flatMap((connection) =>

@@ -29,6 +29,7 @@ export type SealedFetch = (
   signal: AbortSignal,
 ) => Promise<{ readonly commit: string; readonly files: readonly RepositoryFile[] } | undefined>;
 
+/** Each fetch is a job of `runner`, with the repository's host as its only network. */
 export function createSealedFetch(options: SealedFetchOptions): SealedFetch {
   const { runner, blobs, script, recordEgress, createId, ca } = options;
   return async ({ url, ref }, signal) => {
