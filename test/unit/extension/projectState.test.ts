@@ -32,6 +32,21 @@ describe('projectState', () => {
     assert.equal(withDelta(state, delta({ startedAt: 1 })), state);
   });
 
+  it('[PLACE-17] leaves the cards alone for a run that went on elsewhere, where they were part of a later one', () => {
+    const status = makeStatus({ runId: 'r2', startedAt: 5000 });
+    const cards = [makeCard({ status })];
+    const state = withProjects(emptyState, [makeProject({ runId: 'r2', cards })]);
+    const found = delta({ runId: 'r1', startedAt: 1000 }, makeStatus({ state: 'running' }));
+    assert.equal(withDelta(state, found), state);
+    // A later run than that is shown, and so is the run itself where it is the latest (control).
+    const later = withDelta(state, delta({ runId: 'r3', startedAt: 6000 }));
+    assert.equal(later.projects[0]?.runId, 'r3');
+    const latest = withProjects(emptyState, [
+      makeProject({ runId: 'r1', cards: [makeCard({ status: makeStatus() })] }),
+    ]);
+    assert.equal(withDelta(latest, found).projects[0]?.cards[0]?.status?.state, 'running');
+  });
+
   it('replaces, adds and removes one project', () => {
     const state = withProjects(emptyState, [makeProject(), makeProject({ root: '/q' })]);
     assert.deepEqual(
