@@ -78,7 +78,7 @@ async function give(
 }
 
 /** Revokes what was given for a wish, but for the grant `kept`. */
-export async function endAll(wish: PluginWish, vaults: readonly Vault[], kept?: string): Promise<void> {
+async function endAll(wish: PluginWish, vaults: readonly Vault[], kept?: string): Promise<void> {
   for (const vault of vaults)
     for (const { id, principal, scope, state } of vault.grants())
       if (
