@@ -71,6 +71,12 @@ export function isGuestShare(path: string): boolean {
   return /^\/run\/sallyport\/shares\/[0-9]$/.test(path);
 }
 
+/**
+ * Word of the kernel's command line, in a VM whose every instruction is translated: what runs in a card's sandbox is put
+ * at the same addresses at each start, so that what was translated before serves again.
+ */
+export const guestFixedAddresses = 'sallyport.addresses=fixed';
+
 /** What the guest writes to its console when it waits for the engine. */
 export const guestReadyLine = 'sallyport guest ready';
 

@@ -63,7 +63,7 @@ export class Places {
     this.#standby = new StandbyPool({
       count: options.standbyCount,
       outputMB: defaultCardLimits.outputMB,
-      open: (outputMB) => this.#hold({ ...standbyRequest(outputMB), standsBy: true }),
+      open: (outputMB) => this.#hold(standbyRequest(outputMB)),
       discard: async (held) => {
         await held.prepared.sandbox.end();
         this.#remove(held);

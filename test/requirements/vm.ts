@@ -3,6 +3,7 @@ import type { Requirement } from '../requirements.ts';
 const source = 'docs/vm.md, What holds it';
 const folders = 'docs/vm.md, Folders of this computer';
 const terminal = 'docs/vm.md, A terminal inside';
+const costs = 'docs/vm.md, What a card costs there';
 const mac = 'docs/vm.md, On a Mac';
 
 /** Cards in a VM of their project. */
@@ -108,5 +109,10 @@ export const vmRequirements: readonly Requirement[] = [
     id: 'VM-33',
     text: 'An image comes to another computer as one file, taken in whole and only under the digest that a person gave.',
     source: mac,
+  },
+  {
+    id: 'VM-34',
+    text: 'Where instructions are translated, a card’s program is at the same addresses at each start; nowhere else, and nothing outside its sandbox is.',
+    source: costs,
   },
 ];

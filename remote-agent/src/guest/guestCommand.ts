@@ -8,6 +8,7 @@ import * as z from 'zod/mini';
 import { errorMessage } from '../../../protocol/src/errors.ts';
 import {
   guestAnswer,
+  guestFixedAddresses,
   guestOpening,
   guestOpeningBytes,
   guestPorts,
@@ -19,6 +20,7 @@ import {
   type GuestPort,
 } from '../../../protocol/src/vmGuest.ts';
 import { toArchitecture } from '../isolation/place.ts';
+import { probeHere } from '../isolation/probeHere.ts';
 import type { RunnerOptions } from '../runner.ts';
 import { createDeferred } from '../deferred.ts';
 import { passingDisk } from '../served/journalFile.ts';
@@ -68,7 +70,14 @@ export async function runGuest(
     const served = serve(
       {
         home: guestHome,
-        runner: { ...options, folderUser: guestShares.user },
+        runner: {
+          ...options,
+          folderUser: guestShares.user,
+          probe: (folder, interpreters) =>
+            probeHere(options.environment, folder, interpreters, {
+              fixedAddresses: wasTold(guestFixedAddresses),
+            }),
+        },
         uid: options.environment.uid,
         idleMs,
         disk: passingDisk,
@@ -85,7 +94,7 @@ export async function runGuest(
     };
     const kinds = Object.keys(guestPorts) as GuestPort[];
     const onReady = () => report(guestReadyLine);
-    const isConnectedTo = hasVsock();
+    const isConnectedTo = wasTold(guestVsock.parameter);
     const ports = isConnectedTo
       ? [
           serveVsock(
@@ -132,9 +141,9 @@ function parseOpening(line: string) {
   }
 }
 
-/** Whether the host connects by vsock, in place of serial ports. */
-function hasVsock(): boolean {
-  return readFileSync('/proc/cmdline', 'utf8').trim().split(' ').includes(guestVsock.parameter);
+/** Whether the VM was started with this word on its kernel's command line. */
+function wasTold(word: string): boolean {
+  return readFileSync('/proc/cmdline', 'utf8').trim().split(' ').includes(word);
 }
 
 function findPort(name: string): string {

@@ -36,8 +36,6 @@ export interface SandboxRequest {
   readonly environment: Readonly<Record<string, string>>;
   /** What runs inside first, with a channel to this process. */
   readonly bridge?: Bridge;
-  /** True where nobody waits for the sandbox yet: then its shell rehearses a start. */
-  readonly standsBy?: boolean;
   /** Whom a root runner starts the card as; undefined for a user that nothing else belongs to. */
   readonly user: FileOwner | undefined;
 }
@@ -53,6 +51,8 @@ export interface SandboxPlace {
   /** A fixed system path, never one found through PATH. */
   readonly program: string;
   readonly system: readonly SystemEntry[];
+  /** What starts the shell that waits for its script inside. */
+  readonly shell: readonly string[];
   /** Single files and folders that cards are shown read-only. */
   readonly mounts: Readonly<Record<Network, readonly Mount[]>>;
   /** Links inside: path → target. */
@@ -109,7 +109,6 @@ export async function openBubblewrap(
       keeper: keepNamespace(child, pipeOf(child, statusDescriptor)),
       outputsPath: ({ pid }) => (inMemory ? `/proc/${pid}/root/out` : staged.outputsFolder),
       preparation: request.bridge,
-      standsBy: request.standsBy,
     });
     return { sandbox, staged, owner, cardFolder: '/card', environment: {} };
   } catch (error) {
@@ -164,7 +163,7 @@ function spawnBubblewrap(
       workingFolder: '/home/card',
       seccompDescriptor,
       statusDescriptor,
-      command: ['/bin/sh', '-s'],
+      command: place.shell,
     });
     const pipes = Array.from({ length: firstFreeDescriptor }, (_, descriptor) => {
       if (descriptor === initDescriptors.unused) return 'ignore';

@@ -40,20 +40,6 @@ export const initDescriptors = {
 } as const;
 
 /**
- * What a shell is asked that stands by: to go once, in a process of its own, through everything that a start takes, with a
- * program that does nothing. The card then meets a shell whose code is there, which a translator of instructions (QEMU
- * without KVM) would else have to translate while the card waits.
- */
-export function rehearsal(): string {
-  const script = initScript({
-    argv: ['/bin/sh', '-c', ':'],
-    environment: { SALLYPORT_PARAMS: '{}' },
-    limits: { processes: 64, dataBytes: 2 ** 30, fileBytes: undefined, openFiles: 1024 },
-  });
-  return `(${script}) 2>/dev/null\n`;
-}
-
-/**
  * The first thing that the shell is asked: it answers once the whole sandbox stands. The preparation alone gets the
  * channel; its failure ends the shell, with its words on the report.
  */

@@ -50,6 +50,9 @@ const cardEnvironment: Readonly<Record<string, string>> = {
   SALLYPORT_PROGRESS: '3',
 };
 
+/** Starts a program without address space layout randomisation (personality(2), ADDR_NO_RANDOMIZE). */
+const withFixedAddresses = ['/usr/bin/busybox', 'linux64', '-R'];
+
 export interface PlaceOptions {
   readonly environment: Environment;
   readonly folder: RunnerFolder;
@@ -57,6 +60,11 @@ export interface PlaceOptions {
   readonly helpers: Readonly<Record<string, string>>;
   /** A Node to show as `ownNodeTarget`, where the system has none of its own. */
   readonly nodePath?: string | undefined;
+  /**
+   * True in a VM whose every instruction is translated: everything in a sandbox, from its shell on, is at the same
+   * addresses at each start, so that what was translated before serves again. Bubblewrap itself is not.
+   */
+  readonly fixedAddresses?: boolean | undefined;
   /** Only a test names another program, to see that it is refused. */
   readonly program?: string;
 }
@@ -64,12 +72,15 @@ export interface PlaceOptions {
 /** Writes what sandboxes are made from into the runner's folder. Throws for an architecture without a
  * filter and for a root that can't be anybody else. */
 export function createPlace(options: PlaceOptions): SandboxPlace {
-  const { environment, folder, helpers, nodePath } = options;
+  const { environment, folder, helpers, nodePath, fixedAddresses = false } = options;
   const architecture = toArchitecture(environment.architecture);
   const owner = (turn: number) => sandboxOwner(environment.uid, environment.uidMap, turn);
   owner(0);
   const filter = (profile: SocketProfile) =>
-    folder.write(`seccomp/${profile}`, seccompFilter(architecture, profile));
+    folder.write(
+      `seccomp/${profile}`,
+      seccompFilter(architecture, profile, { mayFixAddresses: fixedAddresses }),
+    );
   const show = (path: string, target = path): Mount => ({ path: realpathSync(path), target, write: false });
   const shown = (paths: readonly string[]) => paths.filter(environment.hasFile).map((path) => show(path));
   for (const [path, text] of Object.entries(helpers)) folder.write(`helpers/${path}`, text);
@@ -83,6 +94,7 @@ export function createPlace(options: PlaceOptions): SandboxPlace {
   return {
     program: options.program ?? bubblewrapProgram,
     system: environment.system,
+    shell: [...(fixedAddresses ? withFixedAddresses : []), '/bin/sh', '-s'],
     mounts: {
       none: always,
       bridge: [...always, ...certificates],

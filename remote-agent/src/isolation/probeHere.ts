@@ -5,7 +5,7 @@ import { loadHelpers } from '../helpers.ts';
 import type { Interpreters } from '../interpreters.ts';
 import type { RunnerFolder } from '../runnerFolder.ts';
 import type { Probed } from './isolation.ts';
-import { createPlace, ownNodeTarget } from './place.ts';
+import { createPlace, ownNodeTarget, type PlaceOptions } from './place.ts';
 import { probeBubblewrap } from './probe.ts';
 import { probeSeatbelt } from './probeSeatbelt.ts';
 
@@ -19,6 +19,7 @@ export async function probeHere(
   environment: Environment,
   folder: RunnerFolder,
   interpreters: Interpreters,
+  { fixedAddresses }: Pick<PlaceOptions, 'fixedAddresses'> = {},
 ): Promise<Probed> {
   const { platform } = environment;
   try {
@@ -26,7 +27,13 @@ export async function probeHere(
     if (platform !== 'linux')
       return noIsolation(`${platform} has no sandbox that Sallyport knows`, otherwise);
     const ownNode = interpreters.node?.path === ownNodeTarget ? environment.nodePath : undefined;
-    const place = createPlace({ environment, folder, helpers: loadHelpers(), nodePath: ownNode });
+    const place = createPlace({
+      environment,
+      folder,
+      helpers: loadHelpers(),
+      nodePath: ownNode,
+      fixedAddresses,
+    });
     return await probeBubblewrap({ place, folder: folder.nextJobFolder(), hasFile: environment.hasFile });
   } catch (error) {
     return noIsolation(errorMessage(error), environment.uid === 0 ? asOtherUser : otherwise);

@@ -2,14 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { createDeferred } from '../deferred.ts';
 import type { ProcessId } from '../processes.ts';
-import {
-  initDescriptors,
-  parseReport,
-  readyScript,
-  rehearsal,
-  type Preparation,
-  type Report,
-} from './initScript.ts';
+import { initDescriptors, parseReport, readyScript, type Preparation, type Report } from './initScript.ts';
 import type { Keeper } from './keeper.ts';
 
 /** How the shell inside ended its one command, or that it was lost before it could say. */
@@ -39,7 +32,6 @@ export interface OpenOptions {
   readonly keeper: Keeper;
   readonly outputsPath: (first: ProcessId) => string;
   readonly preparation?: Preparation | undefined;
-  readonly standsBy?: boolean | undefined;
 }
 
 const reportLimit = 64 * 1024;
@@ -55,7 +47,7 @@ export async function openSandbox(child: ChildProcess, options: OpenOptions): Pr
   const shell = followShell(child);
   const timer = setTimeout(() => void options.keeper.end(), startTimeoutMs);
   try {
-    shell.script.write(`${options.standsBy ? rehearsal() : ''}${readyScript(options.preparation)}`);
+    shell.script.write(readyScript(options.preparation));
     await shell.ready;
     const first = await within(options.keeper.first, namedTimeoutMs);
     return {

@@ -63,7 +63,6 @@ export async function openSeatbelt(
     const sandbox = await openSandbox(child, {
       keeper: keepGroup(child),
       outputsPath: () => staged.outputsFolder,
-      standsBy: request.standsBy,
     });
     const environment = {
       HOME: home,

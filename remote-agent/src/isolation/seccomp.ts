@@ -7,6 +7,11 @@ import { denied, newestSyscall, specials, type Architecture } from './syscalls.t
  */
 export type SocketProfile = 'local' | 'bridge' | 'ip' | 'closed';
 
+export interface FilterOptions {
+  /** Lets a program give up that its own addresses are drawn anew at each start; it has no other way to change how it is run. */
+  readonly mayFixAddresses?: boolean;
+}
+
 /** One classic BPF instruction: operation, jumps where true and false, operand. */
 export interface Instruction {
   readonly code: number;
@@ -44,6 +49,9 @@ const action = {
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. NEWTIME can't be asked of `clone`. */
 const newNamespaces = 0x7e020000;
 
+/** ADDR_NO_RANDOMIZE of personality(2), and nothing else. */
+const fixedAddresses = 0x0040000;
+
 /** TIOCSTI types into the terminal, TIOCLINUX pastes into it, TIOCSETD loads line disciplines. */
 const deniedControls = [0x5412, 0x541c, 0x5423];
 
@@ -56,7 +64,11 @@ const bufferSizes = [7, 8];
  * those known fail with ENOSYS, so that programs take the older way; a wish for larger
  * socket buffers is heard and not granted, since programs take a refusal for a failure; a foreign architecture and x32 are killed.
  */
-export function seccompInstructions(architecture: Architecture, profile: SocketProfile): Instruction[] {
+export function seccompInstructions(
+  architecture: Architecture,
+  profile: SocketProfile,
+  { mayFixAddresses = false }: FilterOptions = {},
+): Instruction[] {
   const special = specials[architecture];
   return [
     load(offsets.architecture),
@@ -69,6 +81,11 @@ export function seccompInstructions(architecture: Architecture, profile: SocketP
       const number = numbers[architecture];
       return number === undefined ? [] : whenEqual(number, [give(action.notPermitted)]);
     }),
+    ...whenEqual(special.personality, [
+      load(offsets.argument0),
+      ...(mayFixAddresses ? whenEqual(fixedAddresses, [give(action.allow)]) : []),
+      give(action.notPermitted),
+    ]),
     ...whenEqual(special.clone, [
       load(offsets.argument0),
       ...whenAnyBit(newNamespaces, [give(action.notPermitted)]),
@@ -93,8 +110,12 @@ export function seccompInstructions(architecture: Architecture, profile: SocketP
 }
 
 /** The same as the bytes of `struct sock_filter[]`, for bubblewrap's `--seccomp`. */
-export function seccompFilter(architecture: Architecture, profile: SocketProfile): Uint8Array {
-  return toBytes(seccompInstructions(architecture, profile));
+export function seccompFilter(
+  architecture: Architecture,
+  profile: SocketProfile,
+  options?: FilterOptions,
+): Uint8Array {
+  return toBytes(seccompInstructions(architecture, profile, options));
 }
 
 /**

@@ -11,15 +11,28 @@ export const specials: Readonly<
   Record<
     Architecture,
     Readonly<
-      Record<'clone' | 'clone3' | 'ioctl' | 'setgroups' | 'setsockopt' | 'socket' | 'socketpair', number>
+      Record<
+        'clone' | 'clone3' | 'ioctl' | 'personality' | 'setgroups' | 'setsockopt' | 'socket' | 'socketpair',
+        number
+      >
     >
   >
 > = {
-  x64: { clone: 56, clone3: 435, ioctl: 16, setgroups: 116, setsockopt: 54, socket: 41, socketpair: 53 },
+  x64: {
+    clone: 56,
+    clone3: 435,
+    ioctl: 16,
+    personality: 135,
+    setgroups: 116,
+    setsockopt: 54,
+    socket: 41,
+    socketpair: 53,
+  },
   arm64: {
     clone: 220,
     clone3: 435,
     ioctl: 29,
+    personality: 92,
     setgroups: 159,
     setsockopt: 208,
     socket: 198,
@@ -90,7 +103,6 @@ export const denied: Readonly<Record<string, Numbers>> = {
   clock_settime: { x64: 227, arm64: 112 },
   clock_adjtime: { x64: 305, arm64: 266 },
   adjtimex: { x64: 159, arm64: 171 },
-  personality: { x64: 135, arm64: 92 },
   vhangup: { x64: 153, arm64: 58 },
   nfsservctl: { x64: 180, arm64: 42 },
   modify_ldt: { x64: 154 },

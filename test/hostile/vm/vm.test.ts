@@ -6,6 +6,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { CardJob } from '../../../language-server/src/runners/cardRunner.ts';
+import { lookAround, vmSize } from '../../../language-server/src/runners/vm/openVmPlace.ts';
+import { openVmFolder } from '../../../language-server/src/runners/vm/vmFolder.ts';
 import { putBlob, putTree } from '../../support/blobs.ts';
 import { bundledRunner } from '../../support/bundledRunner.ts';
 import { jobWith } from '../../support/jobs.ts';
@@ -212,6 +214,29 @@ describe('cards in a VM', function () {
     assert.ok(project.kind === 'refused' && /project/.test(project.detail));
     const memory = await refuse({ limits: { ...limits, memoryMB: 60_000 } });
     assert.ok(memory.kind === 'refused' && /MB/.test(memory.detail));
+  });
+
+  it('[VM-34] a card is where another one was only where instructions are translated, and can’t change more', async () => {
+    const { image, machines } = openVmFolder(home);
+    const around = { runner, now: () => Date.now() };
+    const { accelerator } = (await lookAround(around, image, machines, vmSize())).shape;
+    const vms = open();
+    const look = async () =>
+      (await run(vms, 'cut -d " " -f 1 /proc/self/maps; cat /proc/sys/kernel/randomize_va_space')).stdout;
+    const [first, second] = [await look(), await look()];
+    assert.equal(first === second, accelerator === 'tcg', `${first}\n${second}`);
+    // The kernel goes on drawing addresses for everything else.
+    assert.match(first, /\n2\n$/);
+    const code = await putTree(vms.blobs.folder, {
+      'main.py': [
+        'import ctypes',
+        'libc = ctypes.CDLL(None)',
+        'print([libc.syscall(135, value) for value in (0xffffffff, 0, 0x0440000, 8, 0x0040000)])',
+      ].join('\n'),
+    });
+    const { stdout } = await run(vms, '', { runtime: 'python', entry: 'main.py', code });
+    const kept = accelerator === 'tcg' ? String(0x0040000) : '-1';
+    assert.equal(stdout, `[-1, -1, -1, -1, ${kept}]\n`);
   });
 
   it('[VM-09] a card that was given a host reaches it from a VM of its own, and nothing else', async () => {

@@ -1,4 +1,10 @@
-import { guestPorts, guestShares, type GuestPort, type ShareMode } from '../../../../protocol/src/vmGuest.ts';
+import {
+  guestFixedAddresses,
+  guestPorts,
+  guestShares,
+  type GuestPort,
+  type ShareMode,
+} from '../../../../protocol/src/vmGuest.ts';
 
 /**
  * What a VM can run on: the processor's own virtualisation (KVM, or the framework of a Mac), or QEMU's translation of
@@ -57,7 +63,7 @@ export function qemuArguments(
   const shared = shape.shares.length > 0;
   const append = [
     'console=ttyS0 quiet panic=-1 reboot=t rdinit=/init random.trust_cpu=on',
-    ...(isTranslated ? [clockWords(shape.clockKHz), 'lpj=5200000 mitigations=off'] : []),
+    ...(isTranslated ? [clockWords(shape.clockKHz), 'lpj=5200000 mitigations=off', guestFixedAddresses] : []),
     ...(shared ? [`${guestShares.parameter}=${shape.shares.join(',')}`] : []),
   ];
   return [

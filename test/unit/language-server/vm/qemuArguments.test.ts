@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { qemuArguments } from '../../../../language-server/src/runners/vm/qemuArguments.ts';
+import { qemuArguments, type Accelerator } from '../../../../language-server/src/runners/vm/qemuArguments.ts';
 import { sealedQemu } from '../../../../language-server/src/runners/vm/sealedQemu.ts';
+import { guestFixedAddresses } from '../../../../protocol/src/vmGuest.ts';
 
 const files = {
   kernel: '/image/kernel',
@@ -69,6 +70,15 @@ describe('the argument list of a VM', () => {
     assert.match(told, /tsc_early_khz=3100000 tsc=nowatchdog lpj/);
     assert.match(kvm, /accel=kvm -cpu host/);
     assert.doesNotMatch(kvm, /tsc_early_khz|mitigations=off/);
+  });
+
+  it('[VM-34] tells the guest to keep addresses only where instructions are translated', () => {
+    const wordsOf = (accelerator: Accelerator) => {
+      const args = qemuArguments({ ...shape, accelerator }, files, { kind: 'boot' });
+      return (args[args.indexOf('-append') + 1] ?? '').split(' ');
+    };
+    assert.ok(wordsOf('tcg').includes(guestFixedAddresses));
+    assert.ok(!wordsOf('kvm').includes(guestFixedAddresses));
   });
 
   it('starts from a stored VM by a descriptor that is already open', () => {

@@ -6,7 +6,6 @@ import {
   initScript,
   parseReport,
   readyScript,
-  rehearsal,
   shellQuote,
   type Report,
 } from '../../../../remote-agent/src/isolation/initScript.ts';
@@ -100,19 +99,6 @@ describe('the script of a sandbox', () => {
     const failed = run(readyScript({ ...bridge, environment: { X: '2' } }));
     assert.deepEqual([failed.stderr, failed.status], ['', 125]);
   });
-
-  for (const shell of ['/bin/dash', '/bin/bash'].filter((each) => existsSync(each))) {
-    it(`rehearses a start with ${shell} without a word, a limit or a variable that stays`, () => {
-      const input = `${rehearsal()}echo "$(ulimit -n)$SALLYPORT_PARAMS" >&5\n${readyScript()}`;
-      const stdio = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
-      const { output, status } = spawnSync('/bin/sh', ['-c', `ulimit -n 4000; exec ${shell} -s`], {
-        input,
-        stdio: [...stdio],
-        encoding: 'utf8',
-      });
-      assert.deepEqual([output.slice(1), status], [['', 'ready\n', '', '', '4000\n'], 0]);
-    });
-  }
 
   const reports: readonly (readonly [string, Report])[] = [
     ['', { kind: 'running' }],

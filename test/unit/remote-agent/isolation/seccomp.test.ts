@@ -7,6 +7,7 @@ import {
   keptGroupsFilter,
   seccompFilter,
   seccompInstructions,
+  type FilterOptions,
   type SocketProfile,
 } from '../../../../remote-agent/src/isolation/seccomp.ts';
 import {
@@ -33,12 +34,17 @@ interface Call {
 }
 
 /** Runs classic BPF as the kernel does, over a `seccomp_data` that is made of the call. */
-function evaluate(architecture: Architecture, profile: SocketProfile, call: Call): number {
+function evaluate(
+  architecture: Architecture,
+  profile: SocketProfile,
+  call: Call,
+  options?: FilterOptions,
+): number {
   const data = new DataView(new ArrayBuffer(64));
   data.setUint32(0, call.number, true);
   data.setUint32(4, call.architecture ?? audit[architecture], true);
   (call.arguments ?? []).forEach((value, at) => data.setBigUint64(16 + at * 8, BigInt(value), true));
-  const program = seccompInstructions(architecture, profile);
+  const program = seccompInstructions(architecture, profile, options);
   let accumulator = 0;
   for (let at = 0; at < program.length; at++) {
     const { code, jumpTrue, jumpFalse, operand } = program[at]!;
@@ -104,6 +110,19 @@ describe('the system call filter', () => {
         // The kernel takes 32 bits of it; what stands above must not hide it.
         const high = { number: ioctl, arguments: [0, control + 2 ** 40] };
         assert.equal(evaluate(architecture, 'local', high), expected);
+      }
+    });
+
+    it(`[JOB-02] [VM-34] lets no program change how it is run, but for its addresses where that was said on ${architecture}`, () => {
+      const { personality } = specials[architecture];
+      const ask = (value: number, options?: FilterOptions) =>
+        evaluate(architecture, 'local', { number: personality, arguments: [value] }, options);
+      const fixed = 0x0040000;
+      for (const value of [0, 0xffffffff, fixed, fixed + 0x0400000, fixed + 8, 2 ** 40, fixed + 2 ** 40]) {
+        assert.equal(ask(value), EPERM, String(value));
+        // The kernel takes 32 bits of it.
+        const expected = value % 2 ** 32 === fixed ? allow : EPERM;
+        assert.equal(ask(value, { mayFixAddresses: true }), expected, String(value));
       }
     });
 
@@ -217,7 +236,7 @@ describe('the system call filter in a real sandbox', () => {
     setns: [number('setns'), -1, 0],
     fsopen: [number('fsopen'), 0, 0],
     name_to_handle_at: [number('name_to_handle_at'), -1, 0, 0, 0, 0],
-    personality: [number('personality'), 0xffffffff],
+    personality: [special.personality, 0xffffffff],
     ioctl_tiocsti: [special.ioctl, 0, 0x5412, 0],
     clone3: [435, 0, 0],
     socket_inet: [special.socket, 2, 1, 0],
