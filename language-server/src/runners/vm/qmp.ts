@@ -1,6 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod/mini';
+import { systemCode } from '../../../../remote-agent/src/files/fileError.ts';
 
 const answer = z.union([
   z.object({ return: z.unknown() }),
@@ -46,7 +48,22 @@ export async function openMonitor(path: string): Promise<Monitor> {
   return monitor;
 }
 
-function connected(path: string): Promise<Socket> {
+/** On a busy machine, QEMU may not have taken up the connections before: then there is no room (connect(2), EAGAIN). */
+async function connected(path: string): Promise<Socket> {
+  for (let left = tries; ; left -= 1) {
+    try {
+      return await tryConnect(path);
+    } catch (error) {
+      if (systemCode(error) !== 'EAGAIN' || left === 0) throw error;
+      await wait(retryMs);
+    }
+  }
+}
+
+const retryMs = 20;
+const tries = 1_500;
+
+function tryConnect(path: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
     socket.once('error', reject);
