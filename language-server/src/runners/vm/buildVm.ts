@@ -1,6 +1,8 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { spawnSystemTool } from '../../environment.ts';
+import { answers } from './answers.ts';
 import { buildImage } from './buildImage.ts';
 import { exportImage } from './exportImage.ts';
 import { MachineFolder } from './machineFolder.ts';
@@ -52,7 +54,8 @@ export async function exportVm(options: ExportVmOptions): Promise<{ digest: stri
 
 /**
  * Builds the image, boots it, runs a first card of each runtime in it and stores the VM, with and without a network, so
- * that later ones start from there. Throws `isolation-missing` with the remedy, `cancelled`, `disk-full`.
+ * that later ones start from there; a store that no VM comes back from is removed, and VMs boot. Throws
+ * `isolation-missing` with the remedy, `cancelled`, `disk-full`.
  */
 export async function buildVm(options: BuildVmOptions): Promise<BuiltVm> {
   const { home, runner, now, signal, onStep, onProblem } = options;
@@ -65,34 +68,49 @@ export async function buildVm(options: BuildVmOptions): Promise<BuiltVm> {
   if (accelerator === 'vz') throw new UserError('isolation-missing', 'An image can’t be built on a Mac');
   for (const network of [false, true]) {
     const shape = { ...machine.shape, network };
-    const held = await MachineFolder.create(folder.machines, hypervisor.isRunning);
-    try {
-      onStep(
-        `Booting a VM ${network ? 'with a network ' : ''}and running first cards in it`,
-        network ? 0.92 : 0.82,
-      );
-      const transport = createVmTransport({
-        folder: held,
-        hypervisor,
-        image: { path: folder.image, id: image.id, diskMB: vmDiskMB },
-        shape,
-        shares: [],
-        stored: () => undefined,
-        project: () => null,
-        now,
-        onProblem,
+    const name = storedName(shape, machine.version);
+    const stored = { path: join(folder.image, name), text: network ? 'a VM with a network' : 'a VM' };
+    for (let left = storeAttempts; left > 0; left -= 1) {
+      onStep(`Booting ${stored.text} and running first cards in it`, network ? 0.92 : 0.82);
+      const held = await MachineFolder.create(folder.machines, hypervisor.isRunning);
+      try {
+        const transport = createVmTransport({
+          folder: held,
+          hypervisor,
+          image: { path: folder.image, id: image.id, diskMB: vmDiskMB },
+          shape,
+          shares: [],
+          stored: () => undefined,
+          project: () => null,
+          now,
+          onProblem,
+        });
+        await warmUp(transport, folder.path, signal, onProblem);
+        onStep('Storing the VM', network ? 0.98 : 0.9);
+        await storeMachine(held, folder.image, name, signal);
+      } finally {
+        await hypervisor.stop(held);
+        held.release();
+      }
+      const isBack = await answers({
+        ...{ hypervisor, image: folder.image, imageId: image.id, machines: folder.machines, now },
+        ...{ shape, stored: name, diskMB: vmDiskMB, timeoutMs: backMs },
       });
-      await warmUp(transport, folder.path, signal, onProblem);
-      onStep('Storing the VM', network ? 0.98 : 0.9);
-      await storeMachine(held, folder.image, storedName(shape, machine.version), signal);
-    } finally {
-      await hypervisor.stop(held);
-      held.release();
+      if (isBack) break;
+      rmSync(stored.path, { recursive: true, force: true });
+      onProblem(`${stored.text} that was stored did not come back`);
     }
   }
   onStep('Done', 1);
   return { image, accelerator };
 }
+
+/**
+ * A VM that booted and was stored beside much other work may stand still when it is started from there: its timer rings
+ * without end, and nothing that waits goes on.
+ */
+const storeAttempts = 2;
+const backMs = 30_000;
 
 /** What an image is made of on this computer. */
 function recipe() {

@@ -6,9 +6,10 @@ import type { PlaceRunner } from '../places/placeRunner.ts';
 import type { RunnerTransport } from '../places/runnerTransport.ts';
 import { spawnMachine, spawnShare, spawnSystemTool } from '../../environment.ts';
 import { chooseAccelerator } from './accelerator.ts';
+import { answers } from './answers.ts';
 import { chooseClock, measureClock } from './hostClock.ts';
 import type { Hypervisor } from './hypervisor.ts';
-import { openPort, qemuHypervisor } from './machine.ts';
+import { qemuHypervisor } from './machine.ts';
 import { MachineFolder } from './machineFolder.ts';
 import type { VmShape } from './qemuArguments.ts';
 import { sharesOf } from './shares.ts';
@@ -151,7 +152,12 @@ export async function lookAround(
     imageId,
     qemuVersion,
     hasDevice: () => existsSync('/dev/kvm'),
-    boots: () => bootsWithKvm({ hypervisor, image, imageId, machines, now: around.now, size }),
+    boots: () =>
+      answers({
+        ...{ hypervisor, image, imageId, machines, now: around.now, diskMB: vmDiskMB },
+        shape: { accelerator: 'kvm', network: false, shares: [], ...size },
+        timeoutMs: kvmProbeMs,
+      }),
   });
   const clockKHz =
     accelerator === 'tcg' ? await chooseClock(image, () => measureClock(image, spawnSystemTool)) : undefined;
@@ -162,40 +168,3 @@ export async function lookAround(
 const qemuPrograms: Readonly<Record<string, string>> = { x64: 'qemu-system-x86_64' };
 /** A kernel that comes up under KVM does so in a tenth of this. */
 const kvmProbeMs = 8_000;
-
-async function bootsWithKvm(options: {
-  readonly hypervisor: Hypervisor;
-  readonly image: string;
-  readonly imageId: string;
-  readonly machines: string;
-  readonly now: () => number;
-  readonly size: { readonly memoryMB: number; readonly processors: number };
-}): Promise<boolean> {
-  const { hypervisor, image, imageId, machines, now, size } = options;
-  const folder = await MachineFolder.create(machines, hypervisor.isRunning);
-  const signal = AbortSignal.timeout(kvmProbeMs);
-  try {
-    const shape = { accelerator: 'kvm' as const, network: false, shares: [], ...size };
-    await hypervisor.start({
-      folder,
-      image,
-      imageId,
-      shape,
-      shares: [],
-      diskMB: vmDiskMB,
-      project: () => null,
-      signal,
-    });
-    const instance = folder.readFacts()?.instance ?? '';
-    const socket = await openPort(folder, 'control', instance, now, {
-      timeoutMs: kvmProbeMs,
-      isUsed: false,
-      signal,
-    });
-    socket.destroy();
-    return true;
-  } finally {
-    await hypervisor.stop(folder);
-    folder.release();
-  }
-}
