@@ -18,6 +18,8 @@ import { until } from '../../../support/until.ts';
 
 const leftProgram = join(import.meta.dirname, '../../../support/leftPlaceEngine.ts');
 const waitMs = 60_000;
+/** As long as a test waits. */
+const often = { startMs: 0, waitsMs: Array.from({ length: 500 }, () => 100) };
 
 /** An engine is killed while its card runs over SSH, and the next one is opened. Nobody presses anything. */
 describe('a card that an engine has left elsewhere', function () {
@@ -209,7 +211,7 @@ describe('a card that an engine has left elsewhere', function () {
     await leave(quick);
     await hasEndedThere();
     await host.stop();
-    const engine = open({ findTimes: { startMs: 0, waitsMs: Array.from({ length: 500 }, () => 100) } });
+    const engine = open({ findTimes: often });
     engine.services.findHeld();
     await until(async () => (await viewOf(engine))?.state === 'lost', waitMs);
     await until(async () => /It may hold one card/.test((await viewOf(engine))?.detail ?? ''), waitMs);
@@ -270,9 +272,14 @@ describe('a card that an engine has left elsewhere', function () {
         asked.push(method);
         return Promise.resolve({ accepted: false, answers: null } as never);
       };
-      const engine = open({ placeSurroundings: { person: { ask } } });
+      // A busy machine may first be too late for the connection itself.
+      const engine = open({ placeSurroundings: { person: { ask } }, findTimes: often });
       engine.services.findHeld();
-      await until(async () => (await viewOf(engine))?.state === 'asks', waitMs);
+      await until(async () => (await viewOf(engine))?.state === 'asks', waitMs).catch(
+        async (error: unknown) => {
+          throw new Error(JSON.stringify([await viewOf(engine), engine.problems]), { cause: error });
+        },
+      );
       const { detail = '', remedy = '' } = (await viewOf(engine)) ?? {};
       assert.match(detail, file === 'known_hosts' ? /SHA256:/ : /does not let/);
       assert.notEqual(remedy, '');
