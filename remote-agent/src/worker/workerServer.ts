@@ -211,8 +211,12 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
   // Also after a handshake that took too long, which leaves the connection as it is.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   const timer = setInterval(() => {
-    // A context is made of what it is given here alone.
-    void createLeaf(signer, now()).then((next) => server.setSecureContext({ ...sealed, ...next }));
+    void createLeaf(signer, now()).then(
+      // A context is made of what it is given here alone.
+      (next) => server.setSecureContext({ ...sealed, ...next }),
+      // The one before is good until the next turn; after that nobody takes it, and no connection comes about.
+      () => undefined,
+    );
   }, options.renewMs ?? defaultRenewMs);
   timer.unref();
   const flushing = setInterval(() => refusals.flush(performance.now()), 60_000);
