@@ -2,8 +2,11 @@
 export interface LazyPart<P> {
   /** A start that failed is tried again by the next one who asks. */
   open(): Promise<P>;
-  /** What was opened, or is being opened; undefined before, and where it failed. Never rejects. */
-  opened(): Promise<P | undefined>;
+  /**
+   * What was opened, or is being opened; undefined before, and once it failed. What is told it by the first `then` is
+   * told before anything that `open` is asked for later.
+   */
+  opened(): Promise<P> | undefined;
 }
 
 /** `start` is called when somebody first opens the part, and by the next one after it failed. */
@@ -15,7 +18,7 @@ export function lazyPart<P>(start: () => Promise<P>): LazyPart<P> {
         part = undefined;
         throw error;
       })),
-    opened: async () => part?.catch(() => undefined),
+    opened: () => part,
   };
 }
 

@@ -498,8 +498,8 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
   const close = async () => {
     findHeld.dispose();
     if (!opened) return;
-    await (await apps.opened())?.dispose();
-    await (await agent.opened())?.dispose();
+    await (await apps.opened()?.catch(() => undefined))?.dispose();
+    await (await agent.opened()?.catch(() => undefined))?.dispose();
     terminals.dispose();
     const { runs, runner, jsRunner, places, store } = opened;
     await Promise.all([runs.dispose(), places.dispose()]);
@@ -516,13 +516,20 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     },
     setConnections: (params) => {
       connections = params;
+      // One that can't be opened says so to whoever asked for it.
       agent
         .opened()
-        .then((services) => services?.setConnections(params))
+        ?.then(
+          (services) => services.setConnections(params),
+          () => undefined,
+        )
         .catch(problem);
       apps
         .opened()
-        .then((services) => services?.setConnections(params.connections))
+        ?.then(
+          (services) => services.setConnections(params.connections),
+          () => undefined,
+        )
         .catch(problem);
     },
     vaultChanged: () => {

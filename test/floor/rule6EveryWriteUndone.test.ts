@@ -42,11 +42,13 @@ describe('floor 6: every write can be undone', () => {
       'apps/sources/takeRepository.ts',
       'apps/startApps.ts',
       'apps/writeBackup.ts',
+      'placeNew.ts',
       'plugins/appStorage.ts',
       'runners/ssh/remoteProgram.ts',
       'runners/ssh/trustStore.ts',
       'runners/vm/accelerator.ts',
       'runners/vm/buildImage.ts',
+      'runners/vm/buildVm.ts',
       'runners/vm/exportImage.ts',
       'runners/vm/hostClock.ts',
       'runners/vm/importImage.ts',
@@ -74,6 +76,8 @@ describe('floor 6: every write can be undone', () => {
             ...text.matchAll(/import\s+(?!type)([^;]*?)\s+from\s+'(?:node:)?fs(?:\/promises)?'/g),
           ];
           const isDynamic = /(import|require)\(\s*['"](node:)?fs/.test(text);
+          // It gives a file its name for others, who count as writers through it.
+          if (text.includes("/placeNew.ts'")) return true;
           return isDynamic || imports.some(([, names = '']) => !names.startsWith('{') || writing.test(names));
         })
         .sort();

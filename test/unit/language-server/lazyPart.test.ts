@@ -33,11 +33,24 @@ describe('lazyPart', () => {
     const part = make();
     fails = true;
     const failing = part.open();
-    assert.equal(await part.opened(), undefined);
+    await assert.rejects(part.opened() ?? Promise.resolve(), { message: 'no' });
     await assert.rejects(failing, { message: 'no' });
+    assert.equal(part.opened(), undefined);
     fails = false;
     await part.open();
     assert.equal(starts, 2);
+  });
+
+  it('is told something before what it is asked for afterwards', async () => {
+    const order: string[] = [];
+    const part = lazyPart(async () => ({
+      handlers: { ask: async () => void order.push('asked') },
+    }));
+    await part.open();
+    const { ask } = lazyHandlers<{ ask: () => Promise<void> }>({ ask: 0 }, part);
+    void part.opened()?.then(() => order.push('told'));
+    await ask();
+    assert.deepEqual(order, ['told', 'asked']);
   });
 
   it('is opened by a handler, which gets what it was given', async () => {
