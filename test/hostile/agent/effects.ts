@@ -189,7 +189,6 @@ export const allowedUses: readonly AllowedUse[] = [
       'chmodSync',
       'fchmodSync',
       'fchownSync',
-      'linkSync',
       'mkdirSync',
       'openSync',
       'renameSync',
@@ -295,6 +294,13 @@ export const guardedMembers: readonly GuardedMember[] = [
   {
     member: 'Journal.recordFolders',
     callers: [{ file: 'history/recordJob.ts', why: 'around a card that may write to shared folders' }],
+  },
+  {
+    member: 'placeNew.ts#placeNew',
+    callers: [
+      { file: 'apps/writeBackup.ts', why: 'a backup, to a path that a person chose in a dialog' },
+      { file: 'history/transaction.ts', why: 'a change by the journal, where nothing may stand' },
+    ],
   },
   {
     member: 'net/exchange.ts#exchange',
