@@ -16,7 +16,7 @@ import type { RunnerTransport } from '../../language-server/src/runners/places/r
 /** A job that was taken up from an engine before. */
 export class TakenJob implements LeftJob {
   readonly logLimitBytes = 1024 * 1024;
-  readonly awaited = undefined;
+  readonly awaited: LeftJob['awaited'];
   readonly stop = new AbortController();
   readonly signal = this.stop.signal;
   readonly texts: string[] = [];
@@ -26,7 +26,8 @@ export class TakenJob implements LeftJob {
   isStored = true;
   written = '';
 
-  constructor(store: (result: JobResult, log: string) => void) {
+  constructor(awaited: LeftJob['awaited'], store: (result: JobResult, log: string) => void) {
+    this.awaited = awaited;
     this.#store = store;
   }
 
@@ -77,7 +78,7 @@ export class RememberedJobs implements RemoteJobs {
   awaited: RemoteJobs['awaited'] = () => undefined;
   takeUp(jobId: string): LeftJob | 'nobody' {
     if (this.rows.get(jobId)?.state !== 'sent') return 'nobody';
-    const taken = new TakenJob((result, log) => this.store(jobId, result, log));
+    const taken = new TakenJob(this.awaited(jobId), (result, log) => this.store(jobId, result, log));
     this.taken.set(jobId, taken);
     return taken;
   }
