@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CardRunView, RunView } from '../../../../protocol/src/engine.ts';
 import type { PlaceView } from '../../../../protocol/src/places.ts';
@@ -9,6 +9,7 @@ import { findTimes } from '../../../../language-server/src/runners/places/findHe
 import type { EngineServicesOptions } from '../../../../language-server/src/services.ts';
 import { bundledRunner } from '../../../support/bundledRunner.ts';
 import { openPlaceEngine } from '../../../support/placeEngine.ts';
+import { longSleep } from '../../../support/longSleep.ts';
 import { writeProject } from '../../../support/projectFolder.ts';
 import { removeHost, SshHost } from '../../../support/sshHost.ts';
 import { hasSshd } from '../../../support/sshPlace.ts';
@@ -104,14 +105,9 @@ describe('a card that an engine has left elsewhere', function () {
     (await engine.handlers['place/list']({}, never)).find(({ id }) => id === 'ssh:lab');
   const connections = () => host.said.match(/Connection from/g)?.length ?? 0;
   const counted = ['1', '2', '3', '4'];
-  /** Counts to two, and on when `goOn` is called. */
-  const nap = String(1_000_000 + process.pid);
-  const counting = `echo 1; echo 2; sleep ${nap}; echo 3; echo 4; echo out > $SALLYPORT_OUTPUTS/out\n`;
-  const goOn = (): void => {
-    const naps = readdirSync('/proc').filter((pid) => commandOf(pid) === `sleep ${nap}`);
-    // Of this signal a shell says nothing.
-    for (const pid of naps) process.kill(Number(pid), 'SIGPIPE');
-  };
+  const nap = longSleep();
+  /** Counts to two, and on when it is woken. */
+  const counting = `echo 1; echo 2; ${nap.command}; echo 3; echo 4; echo out > $SALLYPORT_OUTPUTS/out\n`;
   const quick = 'echo begin; sleep 0.2; echo end; echo out > $SALLYPORT_OUTPUTS/out\n';
   const endless = 'echo begin; sleep 600\n';
 
@@ -158,7 +154,7 @@ describe('a card that an engine has left elsewhere', function () {
     await until(async () => (await logOf(engine)).length === 2, waitMs);
     // And over a connection that is lost on the way.
     host.signalSessions('SIGKILL');
-    goOn();
+    await nap.wake();
     await comesTo(engine, 'done');
     assert.deepEqual(await logOf(engine), counted);
     assert.equal((await runOf(engine)).summary.state, 'done');
@@ -188,7 +184,7 @@ describe('a card that an engine has left elsewhere', function () {
     assert.equal((await runOf(next)).summary.state, 'unknown');
     next.services.findHeld();
     await comesTo(next, 'running');
-    goOn();
+    await nap.wake();
     await comesTo(next, 'done');
     assert.deepEqual(await logOf(next), counted);
   });
@@ -198,7 +194,7 @@ describe('a card that an engine has left elsewhere', function () {
     const both = [open(), open()];
     for (const engine of both) engine.services.findHeld();
     await Promise.all(both.map((engine) => comesTo(engine, 'running')));
-    goOn();
+    await nap.wake();
     await Promise.all(both.map((engine) => comesTo(engine, 'done')));
     for (const engine of both) assert.deepEqual(await logOf(engine), counted);
     const [one, other] = both.map(
@@ -293,14 +289,6 @@ describe('a card that an engine has left elsewhere', function () {
       await comesTo(engine, 'done');
     });
 });
-
-function commandOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
-  } catch {
-    return '';
-  }
-}
 
 /** Another Ed25519 key, in base64: one character of its 32 bytes is another one. */
 function changedKey(key: string): string {
