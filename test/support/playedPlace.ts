@@ -1,4 +1,4 @@
-import { Channel, type Transport } from '../../protocol/src/channel.ts';
+import { Channel } from '../../protocol/src/channel.ts';
 import type { RequestHandlers } from '../../protocol/src/contract.ts';
 import { UserError } from '../../protocol/src/errors.ts';
 import type { IsolationReport } from '../../protocol/src/runner.ts';
@@ -12,23 +12,11 @@ import type {
   OpenOptions,
   RunnerTransport,
 } from '../../language-server/src/runners/places/runnerTransport.ts';
+import { transportPair } from './transportPair.ts';
 
 type Handlers = RequestHandlers<(typeof servedSide)['requests']>;
 
 const isolation: IsolationReport = { kind: 'bubblewrap', version: '1', checks: [], limits: 'cgroup' };
-
-/** Two ends of one connection in this process. */
-function connection(): [Transport, Transport] {
-  const ends: { onMessage?: (message: unknown) => void; onClose?: (reason: string) => void }[] = [{}, {}];
-  const end = (own: number): Transport => ({
-    send: (message) => setImmediate(() => ends[1 - own]?.onMessage?.(message)),
-    start: (onMessage, onClose) => {
-      ends[own] = { onMessage, onClose };
-    },
-    close: () => setImmediate(() => ends[1 - own]?.onClose?.('closed')),
-  });
-  return [end(0), end(1)];
-}
 
 /** A place whose runner a test plays: it answers and tells what the test says, true or not. */
 export class PlayedPlace implements RunnerTransport {
@@ -51,7 +39,7 @@ export class PlayedPlace implements RunnerTransport {
     await this.gate;
     const failure = this.failures.shift();
     if (failure) throw failure;
-    const [here, there] = connection();
+    const [here, there] = transportPair();
     const none = () => Promise.reject(new UserError('internal', 'not asked here'));
     const greet = () => ({
       ...{ protocol: servedProtocolVersion, version: '1', instance: 'a', platform: 'linux', node: 'v24.0.0' },

@@ -7,30 +7,18 @@ import type {
   RunnerLink,
   RunnerTransport,
 } from '../../../../language-server/src/runners/places/runnerTransport.ts';
-import { Channel, type Transport } from '../../../../protocol/src/channel.ts';
+import { Channel } from '../../../../protocol/src/channel.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import type { IsolationReport } from '../../../../protocol/src/runner.ts';
 import { servedEvents, servedProtocolVersion, servedSide } from '../../../../protocol/src/servedRunner.ts';
 import { openPlace } from '../../../support/remotePlace.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
+import { transportPair } from '../../../support/transportPair.ts';
 import { until } from '../../../support/until.ts';
 
 const key = Buffer.alloc(32, 1).toString('base64');
 const isolation: IsolationReport = { kind: 'bubblewrap', version: '1', checks: [], limits: 'cgroup' };
 const hostKey = Buffer.alloc(32, 2).toString('base64');
-
-/** Two ends of one connection in this process. */
-function connection(): [Transport, Transport] {
-  const ends: { onMessage?: (message: unknown) => void; onClose?: (reason: string) => void }[] = [{}, {}];
-  const end = (own: number): Transport => ({
-    send: (message) => setImmediate(() => ends[1 - own]?.onMessage?.(message)),
-    start: (onMessage, onClose) => {
-      ends[own] = { onMessage, onClose };
-    },
-    close: () => setImmediate(() => ends[1 - own]?.onClose?.('closed')),
-  });
-  return [end(0), end(1)];
-}
 
 describe('a terminal at a place', () => {
   const folder = useTemporaryFolder();
@@ -44,7 +32,7 @@ describe('a terminal at a place', () => {
       place: 'vm',
       dispose: () => Promise.resolve(),
       open: () => {
-        const [here, there] = connection();
+        const [here, there] = transportPair();
         isClosed = false;
         const none = () => Promise.reject(new UserError('internal', 'not asked here'));
         new Channel(there, servedEvents, {
