@@ -86,33 +86,26 @@ async function runSuite(suite) {
  */
 async function runParts(parts) {
   rmSync(join(root, 'test', 'artifacts', 'vscode'), { recursive: true, force: true });
-  const total = { passed: 0, failed: 0, skipped: 0 };
-  const failures = [];
+  const all = [];
   for (const part of parts) {
     let counts = await runPart(part);
     if (counts.failed > 0) {
-      say(`\n${part} failed and is run once more`);
+      const before = counts.failures.map((failure) => `failed once: ${failure}`);
+      say(`\n${before.join('\n')}\n${part} failed and is run once more`);
       counts = await runPart(part);
+      // What failed the first time tells as much, where it fails again.
+      if (counts.failed > 0) counts.failures.unshift(...before);
     }
-    for (const key of Object.keys(total)) total[key] += counts[key];
-    if (counts.failed > 0) failures.push(`${part}, twice; what failed stands above`);
+    all.push(counts);
   }
-  return { ...total, failures };
+  return sum(all);
 }
 
 async function runPart(part) {
-  let tail = '';
-  const code = await run('node', ['test/integration/main.ts', part], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    onStart: (child) =>
-      child.stdout.on('data', (chunk) => {
-        stdout.write(chunk);
-        tail = (tail + chunk).slice(-500);
-      }),
-  });
-  const match = /([0-9]+) passed, ([0-9]+) failed\s*$/.exec(tail);
-  const counts = match ? { passed: Number(match[1]), failed: Number(match[2]) } : { passed: 0, failed: 1 };
-  return failing({ ...counts, skipped: 0 }, code);
+  const { code, files } = await counted((env) => run('node', ['test/integration/main.ts', part], { env }));
+  const counts = sum(Object.values(files));
+  const isSilent = counts.passed + counts.failed === 0 || (code !== 0 && counts.failed === 0);
+  return isSilent ? sum([counts, ended(part, code)]) : counts;
 }
 
 /**
@@ -127,48 +120,43 @@ async function runMocha(globs) {
     say(`\n${again.join(', ')} failed and will be run once more\n`);
     for (const file of again) Object.assign(files, { [file]: undefined }, await mochaOnce([file]));
   }
-  return Object.values(files).reduce(
-    (sum, each) => ({
-      passed: sum.passed + (each?.passed ?? 0),
-      failed: sum.failed + (each?.failed ?? 1),
-      skipped: sum.skipped + (each?.skipped ?? 0),
-      failures: [...sum.failures, ...(each?.failures ?? ['a file said nothing when it was run once more'])],
-    }),
-    { passed: 0, failed: 0, skipped: 0, failures: [] },
+  return sum(
+    Object.values(files).map((each) => each ?? ended('a file', 'nothing said when it was run once more')),
   );
 }
 
 /** What became of each file. An exit code that says failure counts under '' when no test did. */
 async function mochaOnce(specs) {
+  const { code, files } = await counted((env) =>
+    run('mocha', ['--retries', '1', '--reporter', 'test/support/countReporter.mjs', ...specs], { env }),
+  );
+  const { passed, failed } = sum(Object.values(files));
+  if (passed + failed === 0 || (code !== 0 && failed === 0)) files[''] = ended('mocha', code);
+  return files;
+}
+
+/** Runs what counts into a file (test/support/countInto.ts): its exit code and what became of each file. */
+async function counted(start) {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-counts-'));
   const file = join(folder, 'counts.json');
   try {
-    const code = await run(
-      'mocha',
-      ['--retries', '1', '--reporter', 'test/support/countReporter.mjs', ...specs],
-      {
-        env: { ...toolEnvironment(), SALLYPORT_TEST_COUNTS: file },
-      },
-    );
-    const files = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
-    const counted = Object.values(files).reduce((sum, each) => sum + each.passed + each.failed, 0);
-    const failed = Object.values(files).some((each) => each.failed > 0);
-    if (counted === 0 || (code !== 0 && !failed)) {
-      files[''] = {
-        passed: 0,
-        failed: 1,
-        skipped: 0,
-        failures: [`mocha ended with ${code}, ${counted} tests ran`],
-      };
-    }
-    return files;
+    const code = await start({ ...toolEnvironment(), SALLYPORT_TEST_COUNTS: file });
+    return { code, files: existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {} };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** An exit code that says failure counts, whatever was counted; so does a part in which nothing ran. */
-function failing(counts, code) {
-  const nothing = counts.passed + counts.failed === 0;
-  return counts.failed === 0 && (code !== 0 || nothing) ? { ...counts, failed: 1 } : counts;
+/** Counts as one failure: what ended without a failed test that would explain it. */
+function ended(what, code) {
+  return { passed: 0, failed: 1, skipped: 0, failures: [`${what} ended with ${code}`] };
+}
+
+function sum(counts) {
+  return {
+    passed: counts.reduce((total, each) => total + each.passed, 0),
+    failed: counts.reduce((total, each) => total + each.failed, 0),
+    skipped: counts.reduce((total, each) => total + each.skipped, 0),
+    failures: counts.flatMap((each) => each.failures),
+  };
 }

@@ -1,6 +1,7 @@
 import Mocha from 'mocha';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { countInto } from '../support/countInto.ts';
 import { defineHostTests } from './hostTests.ts';
 
 /**
@@ -22,6 +23,7 @@ for (const name of files.filter(wanted)) mocha.addFile(join(import.meta.dirname,
 await mocha.loadFilesAsync();
 const { stats } = await new Promise<Mocha.Runner>((resolve) => {
   const runner = mocha.run(() => resolve(runner));
+  countInto(runner);
 });
 const failures = stats?.failures ?? 1;
 console.log(`${stats?.passes ?? 0} passed, ${failures} failed`);

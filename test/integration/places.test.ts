@@ -281,8 +281,7 @@ describe('places', () => {
     await places.runCard(/^Endless/);
     await window.row('Cards', /^Endless, running/).waitFor();
     await window.until('the program over there', async () => Promise.resolve(sleepers().length > 0));
-    places.killEngine();
-    await window.row('Cards', /^Endless, unknown/).waitFor();
+    await places.killEngine();
     await places.clearNotifications();
     assert.ok(sleepers().length > 0, 'it goes on');
     await places.palette('Sallyport: Show Held Jobs');
@@ -295,6 +294,7 @@ describe('places', () => {
     await window.notification(/One job was ended and forgotten/);
     await window.until('its end', async () => Promise.resolve(sleepers().length === 0));
     await places.clearNotifications();
+    await window.row('Cards', /^Endless, cancelled/).waitFor();
   });
 
   it('[PLACEUI-06] Doctor says which place can’t be used and what to do', async () => {

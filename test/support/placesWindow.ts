@@ -126,7 +126,11 @@ export class PlacesWindow {
 
   /** Runs the card of one line of the Cards view. */
   async runCard(spoken: RegExp): Promise<void> {
-    await this.window.row('Cards', spoken).click();
+    const row = this.window.row('Cards', spoken);
+    await this.window.until('the chosen card', async () => {
+      await row.click();
+      return (await row.getAttribute('aria-selected')) === 'true';
+    });
     await this.palette('Sallyport: Run Card');
   }
 
@@ -140,10 +144,17 @@ export class PlacesWindow {
     await this.quick.waitFor({ state: 'hidden' });
   }
 
-  /** Ends the engine as a crash would. */
-  killEngine(): void {
-    for (const pid of processesWith(join(this.window.server.dataDir, 'extensions')))
-      if (commandOf(pid).includes('engine.mjs')) process.kill(pid, 'SIGKILL');
+  /** Ends the engine as a crash would; settles when there is another. */
+  async killEngine(): Promise<void> {
+    const engines = () =>
+      processesWith(join(this.window.server.dataDir, 'extensions')).filter((pid) =>
+        commandOf(pid).includes('engine.mjs'),
+      );
+    const killed = engines();
+    for (const pid of killed) process.kill(pid, 'SIGKILL');
+    await this.window.until('another engine', async () =>
+      Promise.resolve(engines().some((pid) => !killed.includes(pid))),
+    );
   }
 
   /** The runs, newest first. Read from the store: asking the command line each time would hold up what is waited for. */

@@ -82,8 +82,10 @@ export function useWindow(
 
   afterEach(async function () {
     const { currentTest } = this;
-    if (currentTest?.state === 'failed' && used)
-      await used.window.keepEvidence(currentTest.fullTitle().replace(/[^A-Za-z0-9]+/g, '-'));
+    if (currentTest?.state !== 'failed' || !used) return;
+    const { window } = used;
+    await window.keepEvidence(currentTest.fullTitle().replace(/[^A-Za-z0-9]+/g, '-'));
+    Object.assign(currentTest, { evidence: await window.shown() });
   });
 
   after(async function () {

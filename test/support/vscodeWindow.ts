@@ -220,6 +220,25 @@ export class VscodeWindow {
     writeFileSync(join(artifacts, `${name}.server.log`), this.server.log());
   }
 
+  /** What the window shows, in a few lines of text. */
+  async shown(): Promise<readonly string[]> {
+    const parts = {
+      rows: '.pane [role=treeitem]',
+      dialogs: '.monaco-dialog-box, .quick-input-widget:visible',
+      notifications: '.notification-list-item',
+    };
+    const lines = Object.entries(parts).map(async ([what, selector]) => {
+      const texts = await this.page
+        .locator(selector)
+        .evaluateAll((found) => found.map((each) => each.getAttribute('aria-label') ?? each.textContent));
+      return `${what}: ${texts.map((text) => text.replace(/\s+/g, ' ').slice(0, 120)).join(' | ')}`.slice(
+        0,
+        1200,
+      );
+    });
+    return Promise.all(lines).catch((error: unknown) => [String(error)]);
+  }
+
   log(): string {
     return this.#log.join('\n');
   }

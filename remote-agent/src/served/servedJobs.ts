@@ -172,7 +172,8 @@ export class ServedJobs {
     if (!job || job.entry.engine !== engine) return false;
     if (!job.entry.ended) throw new UserError('conflict', `The job ${jobId} has not ended`);
     await this.#options.journal.forget(jobId);
-    this.#jobs.delete(jobId);
+    // Two may be asked for at once.
+    if (!this.#jobs.delete(jobId)) return false;
     job.log.close();
     job.log.remove();
     return true;

@@ -183,12 +183,11 @@ class RemoteRunner implements PlaceRunner {
     const entries = await link.channel.call('journal/list', {});
     const chosen = entries.filter(({ jobId }) => jobIds?.includes(jobId) ?? !this.#attempts.has(jobId));
     for (const { jobId, state } of chosen) {
+      const isAttended = this.#isAttended(jobId);
       if (state !== 'ended') await this.#endThere(link, jobId);
-      // The attempt of this engine, if there is one, has its result by the event; its end is told as any.
-      if (!this.#attempts.has(jobId)) {
-        await link.channel.call('job/forget', { jobId });
-        this.#options.jobs.remove(jobId);
-      }
+      if (isAttended) continue;
+      await link.channel.call('job/forget', { jobId });
+      this.#options.jobs.remove(jobId);
     }
     return chosen.length;
   }
@@ -237,8 +236,26 @@ class RemoteRunner implements PlaceRunner {
     if (this.#state === 'closed') this.#set('closed', detail, remedy);
   }
 
+  /** True where an engine of this home looks after the job, this one from now on or another: it stores its end. */
+  #isAttended(jobId: string): boolean {
+    const { jobs } = this.#options;
+    if (this.#attempts.has(jobId)) return true;
+    const job = jobs.left(this.id).find((each) => each.jobId === jobId);
+    if (!job) return jobs.knows(jobId);
+    const left = job.state === 'sent' ? jobs.takeUp(jobId) : 'nobody';
+    if (typeof left === 'string') return left === 'another';
+    void this.#follow(job, left);
+    return true;
+  }
+
   /** Looks after a job that an earlier engine has sent, and stores its end. Never rejects. */
-  async #follow({ jobId, outputLimitBytes }: RemoteJob, left: LeftJob): Promise<void> {
+  #follow(job: RemoteJob, left: LeftJob): Promise<void> {
+    const followed: Promise<void> = this.#followed(job, left).finally(() => this.#following.delete(followed));
+    this.#following.add(followed);
+    return followed;
+  }
+
+  async #followed({ jobId, outputLimitBytes }: RemoteJob, left: LeftJob): Promise<void> {
     const { awaited: releaseLater, logLimitBytes } = left;
     const attempt = newAttempt({ jobId, events: left, logLimitBytes, outputLimitBytes, releaseLater });
     attempt.isSent = true;
@@ -538,13 +555,7 @@ class RemoteRunner implements PlaceRunner {
         jobs,
         isOwn: (jobId) => this.#attempts.has(jobId),
         isCurrent: () => this.#link === link,
-        follow: (job, left) => {
-          const followed: Promise<void> = this.#follow(job, left).finally(() =>
-            this.#following.delete(followed),
-          );
-          this.#following.add(followed);
-          return followed;
-        },
+        follow: (job, left) => this.#follow(job, left),
       });
     } catch (error) {
       // What is left waits for the next connection.

@@ -277,6 +277,47 @@ describe('a card on a served runner', function () {
     assert.deepEqual(await next.runner.held(), []);
   });
 
+  it('stores the end of what a person ends there, as of any card that an earlier engine left [PLACE-07]', async () => {
+    const heard = new Heard();
+    const job = await jobOf('echo up; sleep 600');
+    const lost = place.runner.run(job, heard, never);
+    await until(() => heard.stdout === 'up\n');
+    const { jobs } = place;
+    await place.runner.dispose();
+    await lost;
+    const next = open({ jobs });
+    assert.equal(await next.runner.release([job.jobId]), 1);
+    await until(() => jobs.rows.size === 0);
+    assert.deepEqual(
+      jobs.adopted.map(({ jobId, result, log }) => [jobId, result?.outcome.kind, log]),
+      [[job.jobId, 'cancelled', 'up\n']],
+    );
+    assert.deepEqual(await next.runner.held(), []);
+    assert.deepEqual(next.problems, []);
+  });
+
+  it('forgets once what two forget at once [PLACE-07]', async () => {
+    const job = await jobOf('echo mine');
+    await place.runner.run(job, new Heard(), never);
+    const { runner, jobs: remembered } = place;
+    remembered.rows.clear();
+    assert.deepEqual(await Promise.all([runner.release([job.jobId]), runner.release([job.jobId])]), [1, 1]);
+    assert.deepEqual(await runner.held(), []);
+  });
+
+  it('leaves a result there that another engine of this home is yet to fetch [PLACE-07]', async () => {
+    const job = await jobOf('echo mine');
+    await place.runner.run(job, new Heard(), never);
+    // To the engine that is opened, nothing of it is left: another looks after it.
+    class Others extends RememberedJobs {
+      override left = () => [];
+      override knows = () => true;
+    }
+    const next = open({ jobs: new Others() });
+    assert.equal(await next.runner.release([job.jobId]), 1);
+    assert.equal((await next.runner.held()).length, 1);
+  });
+
   it('is nobody else’s: another engine sees no job of this one [PLACE-07]', async () => {
     const job = await jobOf('echo mine');
     await place.runner.run(job, new Heard(), never);
