@@ -27,6 +27,8 @@ const sharedByRunner = {
   // Vault values are put into requests, and taken out of answers, by the same code wherever that is done.
   extension: [
     ...network,
+    // A vault and a worker's files are changed by one process at a time in one way.
+    ...['folderLock', 'lockOwner'].map((name) => `./src/files/${name}.ts`),
     ...['inject', 'injection', 'answerHead', 'secureSocket'].map((name) => `./src/vault/${name}.ts`),
   ],
 };

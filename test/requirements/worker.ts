@@ -41,4 +41,9 @@ export const workerRequirements: readonly Requirement[] = [
     text: 'The log is set aside by its size, bounded, with no line lost or torn, whoever writes it or is killed.',
     source,
   },
+  {
+    id: 'WORKER-10',
+    text: 'One process at a time changes the worker’s files: one that was killed keeps nobody out, one that lives is never passed over.',
+    source,
+  },
 ];

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../../protocol/src/errors.ts';
-import { changeAlone } from './folderLock.ts';
+import { changeAlone } from './changeAlone.ts';
 
 export interface AuditLimits {
   /** A file that would grow beyond this is set aside first. */
@@ -71,7 +71,7 @@ export class AuditLog {
           for (let number = free; number > 0; number -= 1)
             renameSync(this.#path(number - 1), this.#path(number));
         },
-        0,
+        { waitMs: 0 },
       );
     } catch (error) {
       if (!(error instanceof UserError) || error.code !== 'conflict') throw error;

@@ -24,7 +24,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { AuditLog } from './auditLog.ts';
-import { changeAlone } from './folderLock.ts';
+import { changeAlone } from './changeAlone.ts';
 import { folderNameOf, parseIdentity, type Identity } from './identity.ts';
 import type { IdentitySigner } from './leaf.ts';
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { lockFolder, thisProcess, tryLock, type Life } from '../../../extension/src/vault/core/folderLock.ts';
+import { lockFolder } from '../../../extension/src/vault/core/lockFolder.ts';
 import { nodeFiles } from '../../../extension/src/vault/core/vaultFiles.ts';
+import { tryLock } from '../../../remote-agent/src/files/folderLock.ts';
 import { loginDraft, read, VaultHarness } from '../../support/vaultHarness.ts';
 
 const program = join(import.meta.dirname, '../../support/raceVault.ts');
@@ -71,13 +72,11 @@ describe('several writers of one vault', function () {
       folder = join(harness.root, 'locked');
       mkdirSync(folder);
     });
-    const nameOf = (owner: ReturnType<typeof thisProcess>) =>
-      `lock.${owner.place}.${owner.boot}.${owner.pid}.${owner.startedAt}.0011223344556677`;
 
     it('[SEAL-07] is had by one, and waited for by the next', async () => {
-      const first = tryLock(folder, { files: nodeFiles });
+      const first = tryLock(folder);
       assert.ok(first);
-      assert.equal(tryLock(folder, { files: nodeFiles }), undefined);
+      assert.equal(tryLock(folder), undefined);
       const waiting = lockFolder(folder, { files: nodeFiles });
       first.release();
       (await waiting).release();
@@ -85,37 +84,9 @@ describe('several writers of one vault', function () {
     });
 
     it('[SEAL-07] that is never released is busy after the time', async () => {
-      const first = tryLock(folder, { files: nodeFiles });
+      const first = tryLock(folder);
       await assert.rejects(lockFolder(folder, { files: nodeFiles, timeoutMs: 20 }), { code: 'busy' });
       first?.release();
-    });
-
-    const self = thisProcess();
-    const owners: readonly [string, ReturnType<typeof thisProcess>, Life][] = [
-      ['a process that has ended', { ...self, pid: 2 ** 22 + 1 }, 'ended'],
-      ['an earlier process with this number', { ...self, startedAt: self.startedAt - 1 || 1 }, 'ended'],
-      ['an earlier boot', { ...self, boot: '0'.repeat(16) }, 'ended'],
-      ['this process', self, 'running'],
-      ['another machine', { ...self, place: '0'.repeat(16) }, 'unknown'],
-    ];
-    for (const [name, owner, life] of owners) {
-      it(`[SEAL-07] of ${name}: ${life === 'ended' ? 'taken away' : 'counts'}`, () => {
-        writeFileSync(join(folder, nameOf(owner)), '');
-        const lock = tryLock(folder, { files: nodeFiles });
-        assert.equal(lock !== undefined, life === 'ended');
-        lock?.release();
-        assert.deepEqual(readdirSync(folder), life === 'ended' ? [] : [nameOf(owner)]);
-      });
-    }
-
-    it('[SEAL-07] of another machine counts for ten minutes', () => {
-      const path = join(folder, nameOf({ ...self, place: '0'.repeat(16) }));
-      writeFileSync(path, '');
-      const old = new Date(Date.now() - 11 * 60 * 1000);
-      utimesSync(path, old, old);
-      const lock = tryLock(folder, { files: nodeFiles });
-      assert.ok(lock);
-      lock.release();
     });
   });
 

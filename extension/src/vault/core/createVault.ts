@@ -1,4 +1,4 @@
-import { lockFolder } from './folderLock.ts';
+import { lockFolder } from './lockFolder.ts';
 import { Keyring } from './keyring.ts';
 import { createSlot, type SlotKey } from './keySlots.ts';
 import type { VaultPlace } from './openOptions.ts';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { attemptsText, failed, noAttempts, parseAttempts, waitMs, type Attempts } from './backOff.ts';
 import { createSlots, createVault } from './createVault.ts';
-import { lockFolder } from './folderLock.ts';
+import { lockFolder } from './lockFolder.ts';
 import { Keyring } from './keyring.ts';
 import { openSlot } from './keySlots.ts';
 import type { OpenOptions, PersonalKeys, VaultPlace } from './openOptions.ts';

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { AgentsVault } from './agentsVault.ts';
 import { restoreObjection, type Backup } from './backups.ts';
 import { createSlots } from './createVault.ts';
-import { lockFolder } from './folderLock.ts';
+import { lockFolder } from './lockFolder.ts';
 import { Keyring } from './keyring.ts';
 import type { SlotKey } from './keySlots.ts';
 import type { VaultPlace } from './openOptions.ts';

@@ -1,6 +1,6 @@
 import { sha256 } from './digests.ts';
 import { diagnose } from './diagnose.ts';
-import { lockFolder } from './folderLock.ts';
+import { lockFolder } from './lockFolder.ts';
 import { sealFrame, type FrameContent } from './frames.ts';
 import type { Keyring } from './keyring.ts';
 import { BrokenLog, logBeginning, readFrames, readRow, type LogFile, type LogPosition } from './logReader.ts';

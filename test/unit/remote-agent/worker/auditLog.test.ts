@@ -4,15 +4,14 @@ import { once } from 'node:events';
 import {
   appendFileSync,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
-  rmdirSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { tryLock } from '../../../../remote-agent/src/files/folderLock.ts';
 import { AuditLog, auditLimits } from '../../../../remote-agent/src/worker/auditLog.ts';
 import { RefusalLog } from '../../../../remote-agent/src/worker/refusalLog.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
@@ -85,11 +84,11 @@ describe('a worker’s log', function () {
 
   it('[WORKER-09] goes on while another process changes the folder, and is set aside afterwards', () => {
     const log = new AuditLog(folder(), { fileBytes: 30, oldFiles: 2 });
-    mkdirSync(join(folder(), 'changing'));
+    const lock = tryLock(folder());
     fill(log, 10, 10);
     assert.equal(entries().length, 10);
     assert.equal(existsSync(path(1)), false);
-    rmdirSync(join(folder(), 'changing'));
+    lock?.release();
     log.note({ id: 'last' });
     assert.equal(lines(1).length, 11);
     assert.deepEqual(lines(), ['{"id":"last"}', '']);
@@ -138,8 +137,6 @@ describe('a worker’s log', function () {
         await gone;
         acknowledged.push(...written);
       }
-      // A process that was killed while it was alone leaves its mark; in life it is taken away after half a minute.
-      if (existsSync(join(folder(), 'changing'))) rmdirSync(join(folder(), 'changing'));
     }
     const kept = new Set(idsOf(entries()));
     assert.equal(kept.size, entries().length, 'a line is there twice');
