@@ -1,10 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { until } from './until.ts';
 
-/** Fails a mocha run that leaves child processes behind: a killed sandbox must take everything with it. */
+/**
+ * Fails a mocha run that leaves child processes behind: a killed sandbox must take everything with it. What was told to
+ * end has a while for it, since a busy machine may be late.
+ */
 export const mochaHooks = {
-  afterAll(): void {
-    const left = childrenOf(process.pid);
-    if (left.length > 0) throw new Error(`The suite left child processes running: ${left.join('; ')}`);
+  async afterAll(): Promise<void> {
+    const left = () => childrenOf(process.pid);
+    await until(() => left().length === 0, 30_000).catch(() => {
+      throw new Error(`The suite left child processes running: ${left().join('; ')}`);
+    });
   },
 };
 
