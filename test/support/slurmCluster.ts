@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { hostname, totalmem, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from './sshHost.ts';
+import { freePort } from './freePort.ts';
 import { until } from './until.ts';
 
 const execute = promisify(execFile);
@@ -64,7 +64,7 @@ export class SlurmCluster {
 
   /** Waits until the node can take jobs and has none. */
   async isIdle(): Promise<void> {
-    await until(async () => /\bidle\b/.test(await this.run('sinfo', '--noheader', '--format=%T')), 30_000);
+    await until(async () => /\bidle\b/.test(await this.run('sinfo', '--noheader', '--format=%T')));
   }
 
   /** With `forget` it remembers no job of before. */
@@ -73,7 +73,7 @@ export class SlurmCluster {
     await until(async () => {
       if (child.exitCode !== null) throw new Error(`slurmctld ended: ${this.log('slurmctld')}`);
       return (await this.run('scontrol', 'ping')).includes('UP');
-    }, 30_000);
+    });
   }
 
   async startNode(): Promise<void> {
@@ -106,7 +106,7 @@ export class SlurmCluster {
   async run(program: string, ...words: readonly string[]): Promise<string> {
     const env = { ...process.env, ...this.environment };
     try {
-      return (await execute(program, words, { env, timeout: 20_000 })).stdout;
+      return (await execute(program, words, { env, timeout: 60_000 })).stdout;
     } catch (error) {
       return (error as { stdout?: string }).stdout ?? '';
     }

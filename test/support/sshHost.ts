@@ -1,9 +1,9 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from './freePort.ts';
 import { until } from './until.ts';
 
 const run = promisify(execFile);
@@ -174,15 +174,6 @@ export async function makeKey(path: string, kind: KeyKind, passphrase = ''): Pro
     await run('ssh-keygen', ['-q', '-t', kind, ...size, '-N', passphrase, '-C', '', '-f', path]);
   }
   return path;
-}
-
-/** A port of loopback that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
 }
 
 function isBelow(pid: number, ancestor: number): boolean {

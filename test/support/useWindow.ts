@@ -4,11 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { launchChromium } from './chromium.ts';
+import { freePort } from './freePort.ts';
 import { packExtension } from '../../scripts/package.mjs';
 import { copyOfProject, hostBundle, packedExtension, stagedExtension } from './stagedExtension.ts';
 import { startVscodeServer, type VscodeServer } from './vscodeServer.ts';
 import { VscodeWindow } from './vscodeWindow.ts';
-import { apartArguments, apartUrl, freePort } from './webviewsApart.ts';
+import { apartArguments, apartUrl } from './webviewsApart.ts';
 
 export interface UsedWindow {
   readonly window: VscodeWindow;

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { chromium, type Browser, type FrameLocator, type Page } from 'playwright-core';
 
@@ -29,16 +27,6 @@ export function placeWebviewsApart(): void {
     const endpoint = `"webviewEndpoint":"${location.protocol}//{{uuid}}.${location.host}/`;
     meta.setAttribute('data-settings', settings.replace('"webviewEndpoint":"', endpoint));
   }).observe(document, { childList: true, subtree: true });
-}
-
-/** A port of loopback that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /**
