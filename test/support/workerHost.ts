@@ -48,7 +48,7 @@ export class WorkerHost {
       if (child.exitCode !== null) throw new Error(`The worker ended: ${this.said}`);
       this.port = Number(/listens at 127\.0\.0\.1:([0-9]+)$/m.exec(out)?.[1] ?? this.port);
       return out.includes('listens at');
-    }, 30_000);
+    });
   }
 
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {

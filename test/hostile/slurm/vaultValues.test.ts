@@ -40,7 +40,7 @@ const spellings = [token, Buffer.from(token).toString('base64'), Buffer.from(tok
 
 /** Values from a real vault to cards on a node of a real cluster. */
 describe('vault values through Slurm', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   let rig: SlurmRig | undefined;
   let opened: SecureOrigin | undefined;
   let origin: SecureOrigin;
@@ -291,9 +291,8 @@ describe('vault values through Slurm', function () {
       if (isUnlocked) engine.services.vaultChanged();
       else await engine.handlers['run/cancel']({ runId }, never);
       assert.equal((await end(runId))?.state, isUnlocked ? 'done' : 'cancelled');
-      await until(
-        async () => (await there().cluster.jobs()).every(({ state }) => !/RUNNING|PENDING/.test(state)),
-        20_000,
+      await until(async () =>
+        (await there().cluster.jobs()).every(({ state }) => !/RUNNING|PENDING/.test(state)),
       );
     }
     assert.equal(vault.uses().length, 2);

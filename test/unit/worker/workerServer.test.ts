@@ -28,7 +28,7 @@ const hasCode = (code: string, words: RegExp) => (error: unknown) =>
   error instanceof UserError && error.code === code && words.test(error.message);
 
 describe('a pinned worker', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   const folder = useTemporaryFolder();
   const me = newIdentity();
   let rig: WorkerRig;
@@ -178,16 +178,19 @@ describe('a pinned worker', function () {
       return (server.address() as AddressInfo).port;
     };
     const ports = [await listen(silent), await listen(other)] as const;
-    const at = (port: number) =>
+    const at = (port: number, patience: { connectMs?: number } = {}) =>
       createWorkerTransport({
         place: 'worker:lab',
         worker: { ...rig.pinned, port },
         signer: me,
         now: () => Date.now(),
-        connectMs: 300,
+        ...patience,
       }).open(open);
     try {
-      await assert.rejects(at(ports[0]), hasCode('unreachable', /did not answer in time/));
+      await assert.rejects(
+        at(ports[0], { connectMs: 300 }),
+        hasCode('unreachable', /did not answer in time/),
+      );
       await assert.rejects(at(ports[1]), hasCode('unreachable', /no worker of this version/));
     } finally {
       silent.close();
@@ -343,6 +346,9 @@ describe('a pinned worker', function () {
   });
 
   it('[WORKER-06] T11: who says nothing is let go, in the handshake and after it', async () => {
+    await rig.stop();
+    rig.patienceMs = 1000;
+    await rig.start();
     const certificate = await createLeaf(newIdentity(), Date.now());
     const { port } = rig.server;
     const silences: Socket[] = [
@@ -383,6 +389,7 @@ describe('a pinned worker', function () {
   it('[WORKER-06] one address holds few connections that show nobody, and keeps no member out by them', async () => {
     await rig.stop();
     rig.atOnce = { member: 3, address: 4, unknown: 100 };
+    rig.patienceMs = 10_000;
     await rig.start();
     const { port } = rig.server;
     const half = Array.from({ length: 12 }, () => createConnection({ host: '127.0.0.1', port }));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { CardJob } from '../../../../language-server/src/runners/cardRunner.ts';
 import { putBlob, putTree } from '../../../support/blobs.ts';
 import { jobWith } from '../../../support/jobs.ts';
+import { longSleep } from '../../../support/longSleep.ts';
 import {
   Heard,
   openPlace,
@@ -89,14 +90,18 @@ describe('a card on a served runner', function () {
   it('goes on there while the connection is lost, and tells every line once [PLACE-03]', async () => {
     const heard = new Heard();
     const lines = 60;
+    const cuts = [5, 20, 40].map((after) => ({ after, nap: longSleep() }));
+    // It goes on by itself to where the next cut is, so that lines come before, while and after one is made.
+    const naps = cuts.map(({ after, nap }) => `[ $i = ${after + 10} ] && ${nap.command}`).join('; ');
     const job = await jobOf(
-      `echo run >> $SALLYPORT_OUTPUTS/text; for i in $(seq ${lines}); do echo line $i; sleep 0.02; done`,
+      `echo run >> $SALLYPORT_OUTPUTS/text; for i in $(seq ${lines}); do echo line $i; ${naps}; sleep 0.02; done`,
       { outputs: [text] },
     );
     const running = place.runner.run(job, heard, never);
-    for (const seen of [5, 20, 40]) {
-      await until(() => heard.stdout.split('\n').length > seen);
+    for (const { after, nap } of cuts) {
+      await until(() => heard.stdout.split('\n').length > after);
       transport.cut();
+      await nap.wake();
     }
     const result = await running;
     assert.deepEqual(result.outcome, { kind: 'exited', exitCode: 0 });
@@ -149,7 +154,8 @@ describe('a card on a served runner', function () {
 
   it('survives its engine: the next one fetches the result and the whole log, once [PLACE-05]', async () => {
     const heard = new Heard();
-    const job = await jobOf('echo begin; sleep 0.3; echo end; echo out > $SALLYPORT_OUTPUTS/text', {
+    const nap = longSleep();
+    const job = await jobOf(`echo begin; ${nap.command}; echo end; echo out > $SALLYPORT_OUTPUTS/text`, {
       outputs: [text],
     });
     const lost = place.runner.run(job, heard, never);
@@ -158,6 +164,7 @@ describe('a card on a served runner', function () {
     const { jobs: remembered } = place;
     await place.runner.dispose();
     assert.equal((await lost).outcome.kind, 'unknown');
+    await nap.wake();
     const next = open({ jobs: remembered });
     await until(async () => {
       next.runner.disconnect();
@@ -235,7 +242,7 @@ describe('a card on a served runner', function () {
   });
 
   it('ends when its engine was not heard of for as long as it asked [PLACE-06]', async () => {
-    const short = open({ times: { ...quickTimes, leaseSeconds: 3, heartbeatMs: 300 } });
+    const short = open({ times: { ...quickTimes, leaseSeconds: 6, heartbeatMs: 1500 } });
     const heard = new Heard();
     const kept = new Heard();
     const job = await jobOf('echo up; sleep 600');
@@ -244,7 +251,7 @@ describe('a card on a served runner', function () {
     const alive = short.runner.run(await jobOf('echo up; sleep 600'), kept, stop.signal);
     const running = short.runner.run(job, heard, never);
     await until(() => heard.stdout === 'up\n' && kept.stdout === 'up\n');
-    const leasesLater = performance.now() + 3500;
+    const leasesLater = performance.now() + 6500;
     await until(() => performance.now() > leasesLater);
     assert.equal((await short.runner.held()).filter(({ state }) => state === 'running').length, 2);
     stop.abort();

@@ -87,7 +87,7 @@ describe('a terminal at a place', () => {
     };
     const blobs = join(folder(), 'blobs');
     mkdirSync(blobs);
-    const place = openPlace(transport, blobs, { times: { ...remoteTimes, idleMs, heartbeatMs: 500 } });
+    const place = openPlace(transport, blobs, { times: { ...remoteTimes, idleMs, heartbeatMs: 2000 } });
     return { place, offered, streams, isClosed: () => isClosed, beats: () => beats };
   }
 

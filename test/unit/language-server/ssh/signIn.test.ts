@@ -129,7 +129,7 @@ describe('signing in to a host', function () {
 const code = { prompt: 'Code: ', echo: false };
 
 describe('signing in to a host that asks', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   const folder = useTemporaryFolder();
   let server: InstanceType<typeof ssh2.Server> | undefined;
   const asks: string[] = [];
@@ -248,12 +248,12 @@ describe('signing in to a host that asks', function () {
     const person = new FakePerson();
     const slow: FakePerson = Object.assign(person, {
       askSecret: async () => {
-        await new Promise((resolve) => setTimeout(resolve, 5000));
+        await new Promise((resolve) => setTimeout(resolve, 11_000));
         return ['right'];
       },
     });
     const config = `Host lab\n  HostName 127.0.0.1\n  Port ${at.port}\n  User who\n  IdentityFile none\n  IdentityAgent none\n`;
-    const times = { connectMs: 4000, keepaliveMs: 15_000 };
+    const times = { connectMs: 10_000, keepaliveMs: 60_000 };
     const parts = sshParts({ folder: join(folder(), 'here'), config, known: at.known, person: slow, times });
     const session = await parts.sessions.open('lab', { signal: never, mayAsk: true });
     session.close();
