@@ -8,7 +8,7 @@ import { appAttacks } from './appAttacks.ts';
 
 /** Every way out that was measured, tried by an app's page, each with the same page in a frame without the seal. */
 describe('The network of an app', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const shells = useShells();
   const control = useBareDocument();
   let sink: Sink;
@@ -61,7 +61,7 @@ async function settle(page: Page): Promise<void> {
 }
 
 async function until(condition: () => boolean, page: Page): Promise<void> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 45_000;
   while (!condition()) {
     if (Date.now() > end)
       throw new Error('The negative control reached nothing, so the attack proves nothing');

@@ -198,8 +198,9 @@ function watch(child: ChildProcess, attack: Attack, lures: Lures): Promise<Plain
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-65_536)));
     child.once('error', (error) => done(error.message));
-    // What is still in the pipe is read first, but not waited for: a child that outlives it may hold it open.
-    child.once('exit', () => timers.push(setTimeout(() => done(), 400)));
+    // What is still in the pipe is read first (also where this process comes late to it), but not waited for: a child
+    // that outlives it may hold it open.
+    child.once('exit', () => timers.push(setTimeout(() => setImmediate(done), 400)));
     child.once('close', () => done());
   });
 }

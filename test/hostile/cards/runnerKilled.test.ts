@@ -80,7 +80,7 @@ describe('a runner that is killed outright', function () {
 });
 
 async function until(what: string, holds: () => boolean): Promise<void> {
-  const end = Date.now() + 15_000;
+  const end = Date.now() + 45_000;
   while (!holds()) {
     if (Date.now() > end) throw new Error(`Waited in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

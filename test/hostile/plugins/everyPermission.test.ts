@@ -404,7 +404,7 @@ describe('a hostile plugin with every permission', () => {
     });
 
     it('[PLUG-03] asking on and on ends by number', async () => {
-      open();
+      open({ callMs: 60_000 });
       const outcome = await attack(
         `let done = 0; try { for (;;) { await sallyport.storage.quota(); done++; } } catch (error) { return [error.code, done]; }`,
       );
@@ -456,7 +456,7 @@ describe('a hostile plugin with every permission', () => {
     });
 
     it('[PLUG-05] floods its log, and the log is bounded and escaped', async () => {
-      open();
+      open({ callMs: 60_000 });
       assert.equal(
         await attack(`for (let n = 0; n < 1e5; n++) console.log('\\u001b[2J\\u202e', n); return 1;`),
         '1',

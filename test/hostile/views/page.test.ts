@@ -73,7 +73,7 @@ async function settle(page: Page): Promise<void> {
 }
 
 async function until(condition: () => boolean, page: Page): Promise<void> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 45_000;
   while (!condition()) {
     if (Date.now() > end)
       throw new Error('The negative control reached nothing, so the attack proves nothing');

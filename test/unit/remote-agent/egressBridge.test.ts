@@ -141,10 +141,10 @@ print([os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") 
     const running = python(`import sys, time, urllib.request
 opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": "http://127.0.0.1:${egressBridge.port}"}))
 opener.open("http://${address}/").read()
-deadline = time.monotonic() + 10
+deadline = time.monotonic() + 60
 while time.monotonic() < deadline:
     try:
-        opener.open("http://${address}/", timeout=1).read()
+        opener.open("http://${address}/", timeout=30).read()
     except OSError:
         print("gone")
         break`);

@@ -262,7 +262,7 @@ describe('pluginHost', function () {
   });
 
   it('[PLUG-04] three stops within a day switch it off, until a person switches it on', async () => {
-    open({ callMs: 1000 });
+    open({ callMs: 2000 });
     harness.install('notes/search', 'export function run(loop) { while (loop); return "well"; }');
     for (let stop = 0; stop < 2; stop++) {
       assert.match(await harness.outcome('notes/search', true), /^timeout/);
