@@ -71,7 +71,8 @@ describe('the jobs of a batch system', () => {
 
   const shared = () => new BatchFolder(join(folder(), 'shared'), process.getuid?.() ?? -1);
 
-  function create(): BatchJobs {
+  /** What the batch system does not know stays on its way for long, unless a test is about its end. */
+  function create(settleMs = 30_000): BatchJobs {
     const home = shared();
     const jobs = new BatchJobs({
       folder: home,
@@ -81,7 +82,7 @@ describe('the jobs of a batch system', () => {
       expects: { platform: 'linux', interpreters: [] },
       largest: 1000,
       script: (name) => `script of ${name}`,
-      times: { ...batchTimes, quietMs: 10, longestMs: 100, lookMs: [5, 20], askMs: [5, 20], settleMs: 40 },
+      times: { ...batchTimes, quietMs: 10, longestMs: 100, lookMs: [5, 20], askMs: [5, 20], settleMs },
       now: () => Date.now(),
       askValues: (...asked) => answer(...asked),
       onProblem: (_doing, error) => assert.fail(String(error)),
@@ -157,7 +158,7 @@ describe('the jobs of a batch system', () => {
 
   it('an answer that came late: that the system does not know it yet is no end', async () => {
     system.answer = { kind: 'unsure', detail: 'silence' };
-    const jobs = create();
+    const jobs = create(40);
     await jobs.submit(await spec());
     await until(() => system.requests.length === 1);
     system.answer = { kind: 'submitted', id: '7' };
@@ -201,7 +202,7 @@ describe('the jobs of a batch system', () => {
 
   it('an answer that did not come: not found for a while, it is handed over again under the same name [SLURM-08]', async () => {
     system.answer = { kind: 'unsure', detail: 'silence' };
-    const jobs = create();
+    const jobs = create(40);
     await jobs.submit(await spec());
     await until(() => system.requests.length === 2);
     assert.equal(system.requests[0]?.name, system.requests[1]?.name);
