@@ -51,8 +51,8 @@ export class AppsWindow {
       // A tab that has just been opened takes the focus when it is ready, and that closes the palette.
       await window.host('command', { command: 'sallyport.apps.focus' });
       await keyboard.press('F1');
-      await input.fill(`>${title}`, { timeout: 2000 });
-      await line.waitFor({ timeout: 2000 });
+      await input.fill(`>${title}`, { timeout: 5000 });
+      await line.waitFor({ timeout: 5000 });
       return true;
     });
     await keyboard.press('Enter');

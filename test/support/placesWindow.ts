@@ -75,9 +75,9 @@ export class PlacesWindow {
     const input = this.quick.locator('input.input').first();
     await this.window.until(`the palette with ${title}`, async () => {
       await this.window.page.keyboard.press('F1');
-      await input.fill(`>${title}`, { timeout: 2000 });
-      await this.line(title).waitFor({ timeout: 2000 });
-      await this.line(title).click({ timeout: 2000 });
+      await input.fill(`>${title}`, { timeout: 5000 });
+      await this.line(title).waitFor({ timeout: 5000 });
+      await this.line(title).click({ timeout: 5000 });
       return true;
     });
   }

@@ -230,7 +230,9 @@ export class VscodeWindow {
     const lines = Object.entries(parts).map(async ([what, selector]) => {
       const texts = await this.page
         .locator(selector)
-        .evaluateAll((found) => found.map((each) => each.getAttribute('aria-label') ?? each.textContent));
+        .evaluateAll((found) =>
+          found.map((each) => each.getAttribute('aria-label') ?? (each as HTMLElement).innerText),
+        );
       return `${what}: ${texts.map((text) => text.replace(/\s+/g, ' ').slice(0, 120)).join(' | ')}`.slice(
         0,
         1200,

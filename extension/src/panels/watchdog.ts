@@ -2,6 +2,8 @@ import type { Disposable } from '../disposable.ts';
 
 export interface WatchdogOptions {
   readonly now: () => number;
+  /** How many processes share a core just now, as far as it is known; 1 or less on a machine that has time. */
+  readonly crowd: () => number;
   /** Calls `run` every `ms` until disposed. */
   readonly every: (ms: number, run: () => void) => Disposable;
   /** The page is dead: make a new one. */
@@ -24,8 +26,8 @@ const calmMs = 60_000;
 
 /**
  * Notices that a page has stopped: its renderer crashed or hangs. It looks only while the page can be seen. Each death
- * doubles the silence it allows, and a page whose signs come late is given longer, so that none is thrown away on a busy
- * machine.
+ * doubles the silence it allows, and a page whose signs come late or whose machine is busy is given longer, so that none
+ * is thrown away that only waits.
  */
 export class Watchdog implements Disposable {
   readonly #options: WatchdogOptions;
@@ -72,7 +74,9 @@ export class Watchdog implements Disposable {
     this.#lookedAt = now;
     if (wasHeldUp) this.#heardAt = now;
     if (now - this.#diedAt > calmMs) this.#silenceMs = shortestSilenceMs;
-    const allowedMs = Math.min(Math.max(this.#silenceMs, patience * this.#gapMs), longestSilenceMs);
+    // On a busy machine a page waits for its turn, as everything does.
+    const silenceMs = this.#silenceMs * Math.max(1, this.#options.crowd());
+    const allowedMs = Math.min(Math.max(silenceMs, patience * this.#gapMs), longestSilenceMs);
     if (now - this.#heardAt <= (this.#isLoading ? loadMs : allowedMs)) return;
     this.#diedAt = now;
     this.#silenceMs = Math.min(2 * this.#silenceMs, longestSilenceMs);

@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import type { Webview } from 'vscode';
 import { Channel } from '../../../protocol/src/channel.ts';
 import type { ParamsOf, RequestHandlers } from '../../../protocol/src/contract.ts';
@@ -37,6 +38,8 @@ export class WorkbenchPage implements Disposable {
     this.#greeting = greeting;
     this.#watchdog = new Watchdog({
       now: () => performance.now(),
+      // Windows does not know it and says 0.
+      crowd: () => (loadavg()[0] ?? 0) / availableParallelism(),
       every: (ms, run) => {
         const timer = setInterval(run, ms);
         return { dispose: () => clearInterval(timer) };

@@ -46,8 +46,10 @@ describe('the watchdog of a page', () => {
     let now = 0;
     let look: (() => void) | undefined;
     let deaths = 0;
+    let crowd = 0;
     const dog = new Watchdog({
       now: () => now,
+      crowd: () => crowd,
       every: (_ms, run) => {
         look = run;
         return { dispose: () => (look = undefined) };
@@ -65,6 +67,7 @@ describe('the watchdog of a page', () => {
       dog,
       pass,
       skip: (ms: number) => (now += ms),
+      share: (processes: number) => (crowd = processes),
       isLooking: () => look !== undefined,
       deaths: () => deaths,
     };
@@ -116,6 +119,17 @@ describe('the watchdog of a page', () => {
     pass(90_000, true);
     pass(800, false);
     assert.equal(deaths(), 2, 'in good order it is as quick as before');
+  });
+
+  it('[WB-06] is patient where many processes share a core', () => {
+    const { dog, pass, share, deaths } = watched();
+    dog.watch(true);
+    pass(1000, true);
+    share(4);
+    pass(2400, false);
+    assert.equal(deaths(), 0);
+    pass(400, false);
+    assert.equal(deaths(), 1);
   });
 
   it('[WB-06] allows twice the silence after each death, until all was well for a while', () => {
