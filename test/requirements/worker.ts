@@ -46,4 +46,9 @@ export const workerRequirements: readonly Requirement[] = [
     text: 'One process at a time changes the worker’s files: one that was killed keeps nobody out, one that lives is never passed over.',
     source,
   },
+  {
+    id: 'WORKER-11',
+    text: 'What one identity does, what strangers try and what the keeper decides are logged apart, each bounded, so that nobody pushes another’s lines out.',
+    source,
+  },
 ];

@@ -17,6 +17,19 @@ const run = promisify(execFile);
 /** What the worker writes into its log: one object for each line. */
 export type AuditEntry = Readonly<Record<string, string | number>> & { readonly event: string };
 
+/** Every line of the log of the worker that is kept in `home`, share by share. Throws where one is no JSON. */
+export function auditOf(home: string): AuditEntry[] {
+  const shares = join(home, 'audit');
+  const paths = [join(home, 'audit.log'), ...readdirSync(shares).map((name) => join(shares, name))];
+  return paths
+    .filter((path) => path.endsWith('.log') && existsSync(path))
+    .flatMap((path) => {
+      const lines = readFileSync(path, 'utf8').split('\n');
+      if (lines.pop() !== '') throw new Error(`The last line of ${path} is not whole`);
+      return lines.map((line) => JSON.parse(line) as AuditEntry);
+    });
+}
+
 /** A real worker, kept by its own commands: a process on loopback, and a runner for each of its members. */
 export class WorkerHost {
   readonly home: string;
@@ -77,13 +90,9 @@ export class WorkerHost {
     return join(this.home, 'members', folderNameOf(fingerprintOf(signer.spki)));
   }
 
-  /** Every line of the log. Throws where one is no JSON. */
+  /** Every line of the log, share by share. Throws where one is no JSON. */
   audit(): AuditEntry[] {
-    const path = join(this.home, 'audit.log');
-    if (!existsSync(path)) return [];
-    const lines = readFileSync(path, 'utf8').split('\n');
-    if (lines.pop() !== '') throw new Error('The last line of the log is not whole');
-    return lines.map((line) => JSON.parse(line) as AuditEntry);
+    return auditOf(this.home);
   }
 
   /** The runners of the members, or of one. */

@@ -20,27 +20,29 @@ export interface AuditLimits {
   readonly oldFiles: number;
 }
 
-export const auditLimits: AuditLimits = { fileBytes: 4 * 1024 * 1024, oldFiles: 8 };
+/** What a line says: when, who, what; never a secret. */
+export type LogEntry = Readonly<Record<string, string | number>>;
 
-const logName = 'audit.log';
 const newline = 0x0a;
 
 /**
- * A log of lines of JSON in a folder of this user's own, mode 0600: `audit.log` and, the newer the smaller the number,
- * `audit.log.1` and so on. Several processes may write it. A line is written whole to one file or is an error; one that
+ * A log of lines of JSON in a folder of this user's own, mode 0600: the file `name` and, the newer the smaller the
+ * number, `name.1` and so on. Several processes may write it. A line is written whole to one file or is an error; one that
  * a power failure or a full disk cut stays on a line of its own.
  */
 export class AuditLog {
   readonly #folder: string;
+  readonly #name: string;
   readonly #limits: AuditLimits;
 
-  constructor(folder: string, limits: AuditLimits = auditLimits) {
+  constructor(folder: string, name: string, limits: AuditLimits) {
     this.#folder = folder;
+    this.#name = name;
     this.#limits = limits;
   }
 
   /** Throws where the line can't be written. */
-  note(entry: Readonly<Record<string, string | number>>): void {
+  note(entry: LogEntry): void {
     const line = Buffer.from(`${JSON.stringify(entry)}\n`);
     if (sizeIn(this.#path(0)) + line.length > this.#limits.fileBytes) this.#setAside(line.length);
     const file = openSync(this.#path(0), appended, 0o600);
@@ -79,7 +81,7 @@ export class AuditLog {
   }
 
   #path(number: number): string {
-    return join(this.#folder, number === 0 ? logName : `${logName}.${number}`);
+    return join(this.#folder, number === 0 ? this.#name : `${this.#name}.${number}`);
   }
 }
 

@@ -1,13 +1,12 @@
+import { LineBudget } from './lineBudget.ts';
+
 /** One refusal, as it stands in the worker's log. */
 export type Refusal = Readonly<Record<'refusal' | 'why' | 'from', string>>;
 
 /** How often a refusal of one kind is written at most; what comes between is counted. */
 const intervalMs = 60_000;
-/** Beyond these, refusals are counted without who they were of. */
-const mostKinds = 1000;
 /** So many are written by name at once, and so many more in an hour, whoever comes from however many addresses. */
 const mostNamed = { atOnce: 1000, hourly: 300 } as const;
-const hourMs = 60 * 60_000;
 const whyCharacters = 300;
 
 interface Tally {
@@ -23,8 +22,7 @@ interface Tally {
 export class RefusalLog {
   readonly #write: (refusal: Refusal & { readonly times?: number }) => void;
   readonly #tallies = new Map<string, Tally>();
-  #named: number = mostNamed.atOnce;
-  #namedAt = 0;
+  readonly #names = new LineBudget(mostNamed);
 
   constructor(write: (refusal: Refusal & { readonly times?: number }) => void) {
     this.#write = write;
@@ -34,7 +32,7 @@ export class RefusalLog {
     this.flush(now);
     const refusal = { ...noted, why: noted.why.slice(0, whyCharacters) };
     const key = `${refusal.refusal} ${refusal.why} ${refusal.from}`;
-    const isNamed = this.#tallies.has(key) || (this.#tallies.size < mostKinds && this.#takeName(now));
+    const isNamed = this.#tallies.has(key) || this.#names.take(now);
     const kept = isNamed ? key : '';
     const tally = this.#tallies.get(kept);
     if (tally) {
@@ -46,22 +44,12 @@ export class RefusalLog {
     if (kept !== '') this.#write(refusal);
   }
 
-  /** True where one more may be written by name. */
-  #takeName(now: number): boolean {
-    const refilled = (Math.max(0, now - this.#namedAt) / hourMs) * mostNamed.hourly;
-    this.#named = Math.min(mostNamed.atOnce, this.#named + refilled);
-    this.#namedAt = now;
-    if (this.#named < 1) return false;
-    this.#named -= 1;
-    return true;
-  }
-
   /** Writes the counts of kinds whose minute is over; of all with `Infinity`. */
   flush(now: number): void {
     for (const [key, { last, since, times }] of this.#tallies) {
       if (now - since < intervalMs) continue;
-      this.#tallies.delete(key);
       if (times > 0) this.#write({ ...last, times });
+      this.#tallies.delete(key);
     }
   }
 }

@@ -23,10 +23,10 @@ import {
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { UserError } from '../../../protocol/src/errors.ts';
-import { AuditLog } from './auditLog.ts';
 import { changeAlone } from './changeAlone.ts';
 import { folderNameOf, parseIdentity, type Identity } from './identity.ts';
 import type { IdentitySigner } from './leaf.ts';
+import { WorkerLog } from './workerLog.ts';
 
 /** An identity that may use the worker. */
 export interface Member {
@@ -48,15 +48,15 @@ const inviteMs = 60 * 60 * 1000;
  */
 export class WorkerFiles {
   readonly path: string;
+  readonly log: WorkerLog;
   readonly #uid: number;
-  readonly #log: AuditLog;
 
   /** Makes the folder where it is missing. */
   constructor(path: string, uid: number) {
     this.path = path;
     this.#uid = uid;
-    this.#log = new AuditLog(path);
     mkdirSync(path, { recursive: true, mode: 0o700 });
+    this.log = new WorkerLog(path);
   }
 
   /** The worker's own identity, made where there is none. */
@@ -85,7 +85,7 @@ export class WorkerFiles {
       const others = this.members().filter((member) => member.identity.fingerprint !== identity.fingerprint);
       this.#writeMembers([...others, { identity, name }]);
     });
-    this.note({ event: 'enrolled', fingerprint: identity.fingerprint, name });
+    this.log.act({ event: 'enrolled', fingerprint: identity.fingerprint, name });
   }
 
   /** Refuses the identity from its next handshake on. False where it was not in the list. */
@@ -97,7 +97,7 @@ export class WorkerFiles {
       return kept.length < members.length;
     });
     if (!isRemoved) return false;
-    this.note({ event: 'removed', fingerprint });
+    this.log.act({ event: 'removed', fingerprint });
     return true;
   }
 
@@ -108,7 +108,7 @@ export class WorkerFiles {
       const waiting = this.#invites().filter(({ expiresAt }) => expiresAt > now);
       this.#writeInvites([...waiting, { hash: hashOf(secret), expiresAt: now + inviteMs }]);
     });
-    this.note({ event: 'invited' });
+    this.log.act({ event: 'invited' });
     return secret;
   }
 
@@ -121,11 +121,6 @@ export class WorkerFiles {
       if (kept.length < waiting.length) this.#writeInvites(kept);
       return kept.length < waiting.length;
     });
-  }
-
-  /** One line of the worker's log: who, what, when; never a secret. */
-  note(entry: Readonly<Record<string, string | number>>): void {
-    this.#log.note({ at: new Date().toISOString(), ...entry });
   }
 
   #invites(): z.infer<typeof invites> {

@@ -17,11 +17,10 @@ import {
 } from '../../../protocol/src/pinnedWorker.ts';
 import { readFirstLine } from '../files/firstLine.ts';
 import { Counts, InOrder, nameOf, Newcomers, originOf } from './connections.ts';
-import { parseIdentity, type Identity } from './identity.ts';
+import { parseIdentity } from './identity.ts';
 import { claimedSigner, createLeaf, leafFault } from './leaf.ts';
-import { RefusalLog } from './refusalLog.ts';
 import { Turns } from './turns.ts';
-import type { WorkerFiles } from './workerFiles.ts';
+import type { Member, WorkerFiles } from './workerFiles.ts';
 
 export interface WorkerServerOptions {
   readonly files: WorkerFiles;
@@ -85,13 +84,15 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
   const newcomers = new Newcomers(atOnce);
   const open = new Counts();
   const starts = new InOrder();
+  /** Who has shown which enrolled identity is theirs. */
+  const proven = new WeakMap<Socket, string>();
 
   const takeStranger = ({ remoteAddress = '' }: TLSSocket) => {
     if (!strangers.take(originOf(remoteAddress), performance.now()))
       throw new Refused('too-often', 'strangers ask too often');
   };
 
-  const memberOf = (socket: TLSSocket): { identity: Identity; name: string } => {
+  const memberOf = (socket: TLSSocket): Member => {
     const leaf = socket.getPeerX509Certificate();
     const claimed = leaf && claimedSigner(leaf);
     const member = files.members().find(({ identity }) => identity.fingerprint === claimed);
@@ -105,18 +106,19 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
       takeStranger(socket);
       throw new Refused('certificate', `${fingerprint}: ${fault}`);
     }
+    proven.set(socket, fingerprint);
     if (!members.take(fingerprint, performance.now())) throw new Refused('too-often', fingerprint);
     if (open.of(fingerprint) >= atOnce.member) throw new Refused('too-many', fingerprint);
     return member;
   };
 
   const work = async (socket: TLSSocket): Promise<void> => {
-    const { identity, name } = memberOf(socket);
-    const { fingerprint } = identity;
+    const member = memberOf(socket);
+    const { fingerprint } = member.identity;
     newcomers.remove(nameOf(socket));
     open.add(fingerprint);
     try {
-      files.note({ event: 'connected', fingerprint, name, from: socket.remoteAddress ?? '' });
+      files.log.connected(member, socket.remoteAddress ?? '', performance.now());
       const home = files.homeOf(fingerprint);
       mkdirSync(dirname(home), { recursive: true, mode: 0o700 });
       const runner = await starts.run(home, async () => {
@@ -164,18 +166,11 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
             ? 'unsafe-files'
             : 'internal';
       const why = error instanceof Error ? error.message : '';
-      refusals.note({ refusal, why, from: socket.remoteAddress ?? '' }, performance.now());
+      const from = socket.remoteAddress ?? '';
+      files.log.refused({ refusal, why, from }, proven.get(socket), performance.now());
       farewell(socket, `${refusedWord} ${refusal}`);
     }
   };
-
-  const refusals = new RefusalLog((refusal) => {
-    try {
-      files.note({ event: 'refused', ...refusal });
-    } catch {
-      // A log that can't be written must not keep the worker from refusing; the refusal itself says that.
-    }
-  });
 
   const leaf = await createLeaf(signer, now());
   const server: Server = createServer(
@@ -196,7 +191,8 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
     const name = nameOf(socket);
     if (!newcomers.add(socket)) {
       const from = socket.remoteAddress ?? '';
-      refusals.note({ refusal: 'too-many', why: 'connections of nobody known', from }, performance.now());
+      const refused = { refusal: 'too-many', why: 'connections of nobody known', from } as const;
+      files.log.refused(refused, undefined, performance.now());
       socket.destroy();
       return;
     }
@@ -219,7 +215,7 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
     );
   }, options.renewMs ?? defaultRenewMs);
   timer.unref();
-  const flushing = setInterval(() => refusals.flush(performance.now()), 60_000);
+  const flushing = setInterval(() => files.log.flush(performance.now()), 60_000);
   flushing.unref();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -231,7 +227,7 @@ export async function serveWorker(options: WorkerServerOptions): Promise<WorkerS
     close: async () => {
       clearInterval(timer);
       clearInterval(flushing);
-      refusals.flush(Infinity);
+      files.log.flush(Infinity);
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -54,7 +54,7 @@ function openWorkerPlace(folder: string): OpenHostilePlace {
       ...servedLures(home, secretPath(engine)),
       placeFolder: worker.home,
       placeJournal: at('members/*/journal'),
-      placeLogs: [at('audit.log'), at('members/*/events/*')].join(':'),
+      placeLogs: [at('audit.log'), at('audit/*'), at('members/*/events/*')].join(':'),
       placeSockets: at('members/*/runner.sock'),
       placeKeys: keys.join(':'),
       placePort: String(worker.port),

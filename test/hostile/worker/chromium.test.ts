@@ -100,7 +100,7 @@ describe('the worker’s certificate in BoringSSL', function () {
     assert.equal(await rig.firstLine(undefined, { ...boringSsl, ...own }), 'refused not-enrolled');
     const [, why = ''] =
       /"why":"([^"]*)"/.exec(
-        readFileSync(join(rig.files.path, 'audit.log'), 'utf8').trim().split('\n').at(-1) ?? '',
+        readFileSync(join(rig.files.path, 'audit/strangers.log'), 'utf8').trim().split('\n').at(-1) ?? '',
       ) ?? [];
     assert.equal(why, 'no certificate');
   });

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { connect, createServer, type ConnectionOptions } from 'node:tls';
 import { enrolReadyLine, workerProtocols, workerReadyLine } from '../../../protocol/src/pinnedWorker.ts';
-import { fingerprintOf, parseIdentity } from '../../../remote-agent/src/worker/identity.ts';
+import { fingerprintOf, folderNameOf, parseIdentity } from '../../../remote-agent/src/worker/identity.ts';
 import { parseInvitation, toInvitation } from '../../../remote-agent/src/worker/invitation.ts';
 import { createLeaf, leafMs } from '../../../remote-agent/src/worker/leaf.ts';
 import {
@@ -21,6 +21,7 @@ import {
 import { UserError } from '../../../protocol/src/errors.ts';
 import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
 import { until } from '../../support/until.ts';
+import { auditOf } from '../../support/workerHost.ts';
 import { newIdentity, WorkerRig } from '../../support/workerRig.ts';
 
 const open = { signal: new AbortController().signal, mayAsk: false, onStep: () => undefined };
@@ -340,9 +341,29 @@ describe('a pinned worker', function () {
     for (let turn = 0; turn < 5; turn += 1) lines.push(await rig.firstLine(me));
     assert.deepEqual(lines.slice(0, 3), [workerReadyLine, workerReadyLine, workerReadyLine]);
     assert.match(lines[4] ?? '', /refused too-often/);
-    const log = readFileSync(join(rig.files.path, 'audit.log'), 'utf8');
+    const mine = join('audit', `${folderNameOf(fingerprintOf(me.spki))}.log`);
+    const log = readFileSync(join(rig.files.path, mine), 'utf8');
     assert.match(log, /"event":"connected","fingerprint":"SHA256:/);
     assert.match(log, /"event":"refused","refusal":"too-often"/);
+    // What they do is in a file of their own, and what strangers and the keeper do is in others.
+    assert.equal(await rig.firstLine(newIdentity()), 'refused not-enrolled');
+    const impostor = { spki: me.spki, sign: newIdentity().sign };
+    assert.equal(await rig.firstLine(impostor), 'refused certificate');
+    const files = ['audit.log', 'audit/strangers.log', mine];
+    const events = files.map((file) => [
+      ...new Set(
+        readFileSync(join(rig.files.path, file), 'utf8')
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as { event: string; refusal?: string })
+          .map(({ event, refusal = '' }) => `${event} ${refusal}`),
+      ),
+    ]);
+    assert.deepEqual(events, [
+      ['enrolled '],
+      ['refused not-enrolled', 'refused certificate'],
+      ['connected ', 'refused too-often'],
+    ]);
   });
 
   it('[WORKER-06] T11: who says nothing is let go, in the handshake and after it', async () => {
@@ -447,13 +468,10 @@ describe('a pinned worker', function () {
         localAddress: '127.0.0.1',
       } as ConnectionOptions);
     await rig.stop();
-    const entries = readFileSync(join(rig.files.path, 'audit.log'), 'utf8').trim().split('\n');
-    const refused = entries
-      .map((line) => JSON.parse(line) as { event: string; times?: number })
-      .filter(({ event }) => event === 'refused');
+    const refused = auditOf(rig.files.path).filter(({ event }) => event === 'refused');
     assert.ok(refused.length < 12, String(refused.length));
     assert.equal(
-      refused.reduce((sum, { times = 1 }) => sum + times, 0),
+      refused.reduce((sum, { times = 1 }) => sum + Number(times), 0),
       40,
     );
     await rig.start();
