@@ -48,6 +48,7 @@ import { toProjectView } from './runs/projectView.ts';
 import { Runs } from './runs/runs.ts';
 import { cleanStore, storeUsage, type CleanOptions, type CleanResult } from './store/cleanUp.ts';
 import { hasHome, openHome } from './store/home.ts';
+import { watchLeases } from './store/lease.ts';
 import { markDamaged } from './store/openDatabase.ts';
 import { isDamage } from './store/sqliteErrors.ts';
 import { openStore, type Store } from './store/store.ts';
@@ -439,6 +440,8 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     held: heldThere,
     get: (place) => open().places.get(place),
     setTimer: options.setTimer ?? startTimer,
+    watchEngines: (changed) => opened && watchLeases(opened.store.home.leases, changed),
+    hasOthers: () => opened?.store.hasOthers() ?? false,
     onProblem,
     times: options.findTimes,
   });

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from './database.ts';
 
@@ -45,5 +45,20 @@ export class Lease {
   release(): void {
     this.#file.close();
     this.forget(this.#id);
+  }
+}
+
+/**
+ * Calls `changed` when an engine takes or gives back its lease, or a lease that was left is removed: the system tells,
+ * nothing is polled. Returns what ends that; undefined where the folder can't be watched.
+ */
+export function watchLeases(folder: string, changed: () => void): (() => void) | undefined {
+  try {
+    const watcher = watch(folder, { persistent: false }, () => changed());
+    // A folder that is removed is watched no more.
+    watcher.on('error', () => watcher.close());
+    return () => watcher.close();
+  } catch {
+    return undefined;
   }
 }

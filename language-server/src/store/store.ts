@@ -29,6 +29,8 @@ export interface Store {
   recover(): number;
   /** True while the engine of this id lives; false where it ended in whatever way. */
   isAlive(engine: string): boolean;
+  /** True while another engine of this home lives. */
+  hasOthers(): boolean;
   /** Gives up a run of this engine whose end could not be stored: the next `recover` stores it. */
   abandon(seq: number): void;
   close(): void;
@@ -67,6 +69,10 @@ export function openStore(home: Home, now: () => number = Date.now): Store {
       lease.forget(engine);
       return false;
     },
+    hasOthers: () =>
+      database
+        .all('select id from engines where id <> ?', engineId)
+        .some((row) => lease.isHeld(text(row, 'id'))),
     abandon: (seq) => void abandoned.add(seq),
     close: () => {
       database.run('delete from engines where id = ?', engineId);

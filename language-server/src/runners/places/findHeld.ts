@@ -15,6 +15,10 @@ export interface FindHeldOptions {
   readonly held: () => readonly HeldThere[];
   readonly get: (place: string) => PlaceRunner;
   readonly setTimer: (run: () => void, ms: number) => () => void;
+  /** Calls `changed` when an engine of this home comes or goes in order. Undefined where that can't be watched yet. */
+  readonly watchEngines: (changed: () => void) => (() => void) | undefined;
+  /** True where another engine of this home lives. */
+  readonly hasOthers: () => boolean;
   readonly onProblem: (problem: string) => void;
   readonly times?: FindTimes;
 }
@@ -24,19 +28,26 @@ export interface FindTimes {
   readonly startMs: number;
   /** Between one look at a place and the next; with the last, looking ends. */
   readonly waitsMs: readonly number[];
+  /**
+   * Between one look at this home's own records and the next, as long as another engine lives: one that is killed says
+   * nothing.
+   */
+  readonly othersMs: number;
 }
 
 const minute = 60_000;
 export const findTimes: FindTimes = {
   startMs: 1500,
   waitsMs: [5_000, 15_000, 45_000, 2 * minute, 5 * minute, 10 * minute, 10 * minute],
+  othersMs: minute,
 };
 
 /**
  * Finds again what an earlier engine has left in other places: connects by itself, in the background and without a
  * question, to each that holds cards of the open projects, so that they are taken up. A place that is not reached is
  * looked for again a few times, ever less often. One that needs an answer, or that is not accepted any more, says so
- * and waits for a person.
+ * and waits for a person. What another engine leaves later is seen in the records of this home when that engine ends;
+ * no place is asked without something new in them.
  */
 export class FindHeld {
   readonly #options: FindHeldOptions;
@@ -45,8 +56,12 @@ export class FindHeld {
   readonly #looking = new Map<string, () => void>();
   /** Those that wait for a person. */
   readonly #settled = new Set<string>();
+  /** How many cards each place still held, by the records, after it had been asked. */
+  readonly #asked = new Map<string, number>();
   #hasLooked = false;
   #stopStart: (() => void) | undefined;
+  #stopWatching: (() => void) | undefined;
+  #stopOthers: (() => void) | undefined;
   #isDisposed = false;
 
   constructor(options: FindHeldOptions) {
@@ -57,13 +72,14 @@ export class FindHeld {
   /** Looks a moment from now. Safe to call at any time and often. */
   schedule(): void {
     this.#settled.clear();
+    this.#asked.clear();
     this.#hasLooked = true;
     this.#start();
   }
 
   /**
    * The same, where it was looked before: for what another engine has looked after and left meanwhile. Places that wait
-   * for a person are left alone.
+   * for a person, and those that were asked and hold nothing more since, are left alone.
    */
   again(): void {
     if (this.#hasLooked) this.#start();
@@ -79,7 +95,7 @@ export class FindHeld {
 
   dispose(): void {
     this.#isDisposed = true;
-    this.#stopStart?.();
+    for (const stop of [this.#stopStart, this.#stopWatching, this.#stopOthers]) stop?.();
     for (const stop of this.#looking.values()) stop();
     this.#looking.clear();
   }
@@ -87,8 +103,30 @@ export class FindHeld {
   #look(): void {
     for (const each of this.#held()) {
       if (this.#looking.has(each.place) || this.#settled.has(each.place)) continue;
+      if (each.cards <= (this.#asked.get(each.place) ?? 0)) continue;
       if (each.isAccepted) void this.#find(each, 0);
       else this.#sayWithdrawn(each);
+    }
+    this.#awaitOthers();
+  }
+
+  /** Looks again when another engine comes or goes, in whatever way. */
+  #awaitOthers(): void {
+    if (this.#isDisposed) return;
+    this.#stopWatching ??= this.#options.watchEngines(() => this.again());
+    if (!this.#hasOthers()) return;
+    this.#stopOthers ??= this.#options.setTimer(() => {
+      this.#stopOthers = undefined;
+      this.#look();
+    }, this.#times.othersMs);
+  }
+
+  #hasOthers(): boolean {
+    try {
+      return this.#options.hasOthers();
+    } catch (error) {
+      this.#options.onProblem(errorMessage(error));
+      return false;
     }
   }
 
@@ -100,6 +138,7 @@ export class FindHeld {
     try {
       await this.#options.get(place).find?.(search);
       this.#looking.delete(place);
+      this.#asked.set(place, this.#held().find((each) => each.place === place)?.cards ?? 0);
     } catch (error) {
       this.#looking.delete(place);
       if (this.#isDisposed) return;

@@ -57,7 +57,8 @@ describe('what other places hold of earlier engines', () => {
     const place = new LookedFor(answers);
     const asked: string[] = [];
     const problems: string[] = [];
-    const state = { held };
+    const state = { held, hasOthers: false, isWatched: true };
+    let engineEnds: (() => void) | undefined;
     const find = new FindHeld({
       held: () => state.held,
       get: (id) => {
@@ -65,9 +66,14 @@ describe('what other places hold of earlier engines', () => {
         return place as unknown as PlaceRunner;
       },
       setTimer: timers.set,
+      watchEngines: (changed) => {
+        engineEnds = state.isWatched ? changed : undefined;
+        return engineEnds && (() => (engineEnds = undefined));
+      },
+      hasOthers: () => state.hasOthers,
       onProblem: (problem) => problems.push(problem),
     });
-    return { timers, place, asked, problems, state, find };
+    return { timers, place, asked, problems, state, find, engines: () => engineEnds };
   };
   const lab: HeldThere = { place: 'ssh:lab', cards: 2, isAccepted: true };
 
@@ -145,14 +151,19 @@ describe('what other places hold of earlier engines', () => {
       assert.deepEqual(timers.waiting, []);
     });
 
-  it('[PLACE-17] is looked for again once it was looked for, but not where it waits for a person', async () => {
+  it('[PLACE-17] is looked for again once it was looked for and holds more, but not where it waits for a person', async () => {
     const needs = new UserError('sign-in', 'no');
-    const { timers, place, find } = look([lab], undefined, needs, undefined);
+    const { timers, place, find, state } = look([lab], undefined, needs, undefined);
     find.again();
     assert.deepEqual(timers.waiting, []);
     find.schedule();
     await timers.next();
-    for (const [round, searches] of [2, 2, 2].entries()) {
+    for (const [round, { cards, searches }] of [
+      { cards: 2, searches: 1 },
+      { cards: 3, searches: 2 },
+      { cards: 4, searches: 2 },
+    ].entries()) {
+      state.held = [{ ...lab, cards }];
       find.again();
       assert.equal(await timers.next(), findTimes.startMs);
       assert.equal(place.searches.length, searches, `round ${round}`);
@@ -162,6 +173,45 @@ describe('what other places hold of earlier engines', () => {
     await timers.next();
     assert.equal(place.searches.length, 3);
   });
+
+  it('[PLACE-17] of another engine is looked for when that one ends, and no place is asked before', async () => {
+    const { timers, place, find, state, engines } = look([]);
+    find.schedule();
+    await timers.next();
+    // With nobody else there is no timer: nothing polls.
+    assert.deepEqual(timers.waiting, []);
+    engines()?.();
+    await timers.next();
+    assert.equal(place.searches.length, 0);
+    state.held = [lab];
+    engines()?.();
+    engines()?.();
+    assert.equal(await timers.next(), findTimes.startMs);
+    assert.equal(place.searches.length, 1);
+    assert.deepEqual(timers.waiting, []);
+    find.dispose();
+    assert.equal(engines(), undefined);
+  });
+
+  for (const isWatched of [true, false])
+    it(`[PLACE-17] of another engine is looked for though that one was killed${isWatched ? '' : ', and nothing can be watched'}`, async () => {
+      const { timers, place, find, state } = look([]);
+      Object.assign(state, { hasOthers: true, isWatched });
+      find.schedule();
+      assert.equal(await timers.next(), findTimes.startMs);
+      for (let minute = 0; minute < 3; minute += 1) {
+        assert.deepEqual(
+          timers.waiting.map(({ ms }) => ms),
+          [findTimes.othersMs],
+        );
+        await timers.next();
+      }
+      assert.equal(place.searches.length, 0);
+      Object.assign(state, { hasOthers: false, held: [lab] });
+      await timers.next();
+      assert.equal(place.searches.length, 1);
+      assert.deepEqual(timers.waiting, []);
+    });
 
   it('[PLACE-17] ends with the engine, whatever waits then', async () => {
     for (const answers of [[], [unreachable()]]) {

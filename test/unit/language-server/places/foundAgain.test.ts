@@ -20,7 +20,7 @@ import { until } from '../../../support/until.ts';
 const leftProgram = join(import.meta.dirname, '../../../support/leftPlaceEngine.ts');
 const waitMs = 60_000;
 /** As long as a test waits. */
-const often = { startMs: 0, waitsMs: Array.from({ length: 500 }, () => 100) };
+const often = { startMs: 0, waitsMs: Array.from({ length: 500 }, () => 100), othersMs: 100 };
 
 /** An engine is killed while its card runs over SSH, and the next one is opened. Nobody presses anything. */
 describe('a card that an engine has left elsewhere', function () {
@@ -49,8 +49,8 @@ describe('a card that an engine has left elsewhere', function () {
   });
 
   const project = () => join(folder(), 'project');
-  /** Runs a card with this script until it has said something, and kills its engine. */
-  const leave = async (script: string): Promise<void> => {
+  /** Runs a card with this script until it has said something, and kills its engine, after `before` that. */
+  const leave = async (script: string, before?: () => Promise<void>): Promise<void> => {
     writeProject(project(), {
       slow: {
         ...{ runtime: 'shell', entry: 'main.sh', outputs: { out: { type: 'text' } } },
@@ -67,6 +67,7 @@ describe('a card that an engine has left elsewhere', function () {
       assert.equal(child.exitCode, null);
       return said.includes('up');
     }, waitMs);
+    await before?.();
     const gone = once(child, 'exit');
     child.kill('SIGKILL');
     await gone;
@@ -189,6 +190,46 @@ describe('a card that an engine has left elsewhere', function () {
     assert.deepEqual(await logOf(next), counted);
   });
 
+  /** The look is over when a timer that was set after it has run. */
+  const looked = () => new Promise((resolve) => setTimeout(resolve, 50));
+
+  /** Whether a card that was found is told as running, without asking for the list of runs, which looks as well. */
+  const isToldRunning = (engine: TestEngine) =>
+    engine.told.some(
+      ({ method, params }) => method === 'run/delta' && JSON.stringify(params).includes('"state":"running"'),
+    );
+
+  it('[PLACE-17] is taken up by a window that was there before, when the one that looked after it is closed', async () => {
+    await leave(counting);
+    const closed = open();
+    closed.services.findHeld();
+    await comesTo(closed, 'running');
+    const stays = open({ findTimes: { ...findTimes, startMs: 0, othersMs: 2 ** 30 } });
+    stays.services.findHeld();
+    await looked();
+    assert.equal(isToldRunning(stays), false);
+    await closed.dispose();
+    await until(() => isToldRunning(stays), waitMs);
+    await nap.wake();
+    await comesTo(stays, 'done');
+    assert.deepEqual(await logOf(stays), counted);
+  });
+
+  it('[PLACE-17] is taken up by a window that was there before, when the one that looked after it is killed', async () => {
+    let stays: TestEngine | undefined;
+    await leave(counting, async () => {
+      stays = open({ findTimes: often });
+      stays.services.findHeld();
+      await looked();
+      assert.equal(isToldRunning(stays), false);
+    });
+    const engine = stays ?? assert.fail();
+    await until(() => isToldRunning(engine), waitMs);
+    await nap.wake();
+    await comesTo(engine, 'done');
+    assert.deepEqual(await logOf(engine), counted);
+  });
+
   it('[PLACE-17] is one engine’s, where several windows look for it at once', async () => {
     await leave(counting);
     const both = [open(), open()];
@@ -237,8 +278,7 @@ describe('a card that an engine has left elsewhere', function () {
     const engine = open({ trusted: false, findTimes: { ...findTimes, startMs: 0 } });
     const before = connections();
     engine.services.findHeld();
-    // The look is over when a timer that was set after it has run.
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await looked();
     assert.equal(connections(), before);
     assert.equal((await cardOf(engine)).status.state, 'unknown');
     engine.services.setTrusted(true);
