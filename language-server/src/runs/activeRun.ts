@@ -160,8 +160,9 @@ export class ActiveRun {
     return this.#entries.get(card)?.record.status;
   }
 
-  #step(change: () => void): void {
-    if (this.#isOver) return;
+  /** False where nothing was stored: the run is over, or is by this. */
+  #step(change: () => void): boolean {
+    if (this.#isOver) return false;
     try {
       this.#around.store.database.transaction(() => {
         change();
@@ -171,7 +172,7 @@ export class ActiveRun {
       });
     } catch (error) {
       this.#break(error);
-      return;
+      return false;
     }
     const launches = this.#launches;
     this.#launches = [];
@@ -180,6 +181,7 @@ export class ActiveRun {
       void launch();
     }
     this.#tell();
+    return true;
   }
 
   async #whenAnswered(answer: Promise<void> | undefined, entries: readonly Entry[]): Promise<void> {
@@ -316,7 +318,7 @@ export class ActiveRun {
       ending = error instanceof NotStarted ? notStartedEnding(error.cause) : lostEnding(error);
     }
     log.close(leftBehind(result?.outputProblems ?? []));
-    this.#settleCard(() => {
+    const isStored = this.#settleCard(() => {
       const outputs = ending.state === 'done' && result ? toOutputs(entry.card, result.outputs) : [];
       this.#update(
         entry,
@@ -339,7 +341,8 @@ export class ActiveRun {
       else this.#skipBelow([entry]);
       if (ending.state !== 'unknown') store.remoteJobs.settle(jobId);
     });
-    if (ending.state !== 'unknown') onStored();
+    // What is not stored here must be kept over there.
+    if (isStored && ending.state !== 'unknown') onStored();
   }
 
   async #release(card: FrozenCard, jobId: string): Promise<JobVault> {
@@ -370,9 +373,9 @@ export class ActiveRun {
     };
   }
 
-  #settleCard(change: () => void): void {
+  #settleCard(change: () => void): boolean {
     this.#inFlight -= 1;
-    this.#step(change);
+    return this.#step(change);
   }
 
   #succeed(entry: Entry, outputs: readonly StoredOutput[]): void {

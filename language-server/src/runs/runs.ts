@@ -88,6 +88,8 @@ export class Runs {
     if (store.results.forgetRemoved()) this.#options.code.forget();
     try {
       const { snapshot, places } = await this.#prepare(project, cards);
+      // Nobody would wait for it.
+      if (this.#isDisposed) throw ending();
       const chosen = cards && new Set(cards);
       const run = new ActiveRun(this.#surroundings(seq), {
         id,
@@ -166,7 +168,7 @@ export class Runs {
   }
 
   #assertMayRun(root: string): void {
-    if (this.#isDisposed) throw new UserError('closed', 'The engine is ending');
+    if (this.#isDisposed) throw ending();
     if (this.#options.isTrusted()) return;
     throw new UserError(
       'not-trusted',
@@ -222,4 +224,8 @@ export class Runs {
       onProblem: (error) => events.problem(error),
     };
   }
+}
+
+function ending(): UserError {
+  return new UserError('closed', 'The engine is ending');
 }

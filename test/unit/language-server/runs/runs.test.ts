@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { endedWith, gatedBehaviour, noIsolation } from '../../../support/fakeRunner.ts';
 import { inputsFrom, writeCard, writeProject } from '../../../support/projectFolder.ts';
@@ -161,6 +162,46 @@ describe('runs', () => {
     assert.deepEqual(statesOf(view), { load: 'done', left: 'unknown', right: 'done', join: 'skipped' });
     assert.equal(view.cards[1]?.status.reason?.kind, 'interrupted');
     assert.equal(view.summary.state, 'unknown');
+  });
+
+  it('what is not stored here is not said to be: its place keeps it', async () => {
+    const settled: string[] = [];
+    open();
+    Object.assign(engine.runner, { settled: (jobId: string) => settled.push(jobId) });
+    const gate = gatedBehaviour(engine.runner);
+    engine.runner.behave('left', gate.behaviour);
+    const runId = await engine.start();
+    await gate.entered;
+    const other = new DatabaseSync(join(folder(), 'home', 'sallyport.sqlite'));
+    other.exec("create trigger full before update on card_runs begin select raise(abort, 'no space'); end");
+    gate.open();
+    await engine.services.whenFinished(runId);
+    other.exec('drop trigger full');
+    other.close();
+    await engine.handlers['run/list']({ limit: 1 }, never);
+    assert.equal(statesOf(await engine.view(runId))['left'], 'unknown');
+    // Those of the cards that ended before, and not that of the one whose end is lost.
+    assert.ok(settled.length > 0 && !settled.includes(`${runId}-1`), settled.join());
+  });
+
+  it('a run that is being prepared when the engine ends does not begin', async () => {
+    const looking = Promise.withResolvers<undefined>();
+    const look = Promise.withResolvers<undefined>();
+    open();
+    const { info } = engine.runner;
+    engine.runner.ready = async () => {
+      looking.resolve(undefined);
+      await look.promise;
+      return info;
+    };
+    writeCard(engine.root, 'load', { runtime: 'node' });
+    const started = engine.start();
+    await looking.promise;
+    const disposed = engine.dispose();
+    look.resolve(undefined);
+    await assert.rejects(started);
+    await disposed;
+    assert.deepEqual(engine.runner.takeRun(), []);
   });
 
   it('[FLOW-10] reuses a result only while its blobs are there', async () => {
