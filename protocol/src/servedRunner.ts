@@ -94,7 +94,8 @@ export const servedSide = {
     ),
     /**
      * Accepts a job durably and tells its events from then on, those after `afterSeq` first. The same job again is the
-     * same job: it is never run twice. Another one under the same id is a `conflict`. `missing` names blobs that must
+     * same job: it is never run twice. Another one under the same id is a `conflict`, and so is one that was forgotten.
+     * `missing` names blobs that must
      * be put first; nothing was accepted then.
      */
     'job/submit': request(
@@ -110,7 +111,10 @@ export const servedSide = {
       z.strictObject({ jobId, afterSeq: z.int() }),
       z.strictObject({ state: z.enum(['queued', 'running', 'ended']) }),
     ),
-    /** Ends a job. Its `ended` event comes when nothing of it is left running. */
+    /**
+     * Ends a job. Its `ended` event comes when nothing of it is left running. A runner that serves a machine of its own
+     * accepts none of this id any more where it has none: what is still on its way there comes too late.
+     */
     'job/cancel': request(z.strictObject({ jobId }), z.strictObject({ found: z.boolean() })),
     /** The engine has the result: the journal may drop it. A job that runs is a `conflict`. */
     'job/forget': request(z.strictObject({ jobId }), z.strictObject({ found: z.boolean() })),

@@ -147,7 +147,7 @@ class JobRun {
   async #follow(place: OpenedPlace, script: string, handle: OutputsHandle): Promise<JobOutcome> {
     const { sandbox } = place.prepared;
     const { scrubber } = this.values;
-    await this.#events.starting();
+    // Before anything is waited for: a stream that ends unheard ends for nobody.
     const streams = [
       this.log.follow('stdout', sandbox.output, scrubber),
       this.log.follow('stderr', sandbox.errors, scrubber),
@@ -155,6 +155,8 @@ class JobRun {
         this.#events.progress(fraction, scrubber.text(text)),
       ),
     ];
+    await this.#events.starting();
+    this.#signal.throwIfAborted();
     place.group?.limit(this.#job.limits);
     const startedAt = this.#services.now();
     sandbox.start(script);

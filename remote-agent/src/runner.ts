@@ -181,6 +181,8 @@ export class Runner {
     const controller = new AbortController();
     const cancel = () => controller.abort();
     signal.addEventListener('abort', cancel, { once: true });
+    // One that was aborted before tells nobody.
+    if (signal.aborted) cancel();
     this.#jobs.set(job.jobId, controller);
     const done = this.#runInTurn(session, job, controller.signal);
     this.#running.add(done);

@@ -103,6 +103,11 @@ export class BatchJobs {
     this.#wake();
   }
 
+  /** True until the job is forgotten. */
+  has(jobId: string): boolean {
+    return this.#jobs.has(jobId);
+  }
+
   /** Accepts a job durably, once; undefined then, else the blobs that must be put first. */
   async submit(spec: JobSpec): Promise<readonly string[] | undefined> {
     const { store, now } = this.#options;

@@ -126,7 +126,7 @@ export async function serveBatch(options: ServeBatchOptions): Promise<void> {
       if (missing) return { kind: 'missing', blobs: [...missing] };
       // After the answer, which says that there is something to hear.
       setImmediate(() => {
-        if (!gone.signal.aborted) follow(job.jobId, afterSeq);
+        if (!gone.signal.aborted && jobs().has(job.jobId)) follow(job.jobId, afterSeq);
       });
       return { kind: 'accepted' };
     },

@@ -98,7 +98,8 @@ async function serveControl(
       if (missing) return { kind: 'missing', blobs: [...missing] };
       // After the answer, which says that there is something to hear.
       setImmediate(() => {
-        if (!gone.signal.aborted) follow(job.jobId, afterSeq);
+        // Another connection of the engine may have had it forgotten by now.
+        if (!gone.signal.aborted && runner.jobs.has(job.jobId)) follow(job.jobId, afterSeq);
       });
       return { kind: 'accepted' };
     },

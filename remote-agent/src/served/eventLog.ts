@@ -21,6 +21,7 @@ export class EventLog {
   /** The event that was kept last, for those who have heard all others. */
   #last: { readonly start: number; readonly event: JobEvent } | undefined;
   #isBroken = false;
+  #isClosed = false;
   /** The number of the last kept event. */
   lastSeq = 0;
 
@@ -41,7 +42,7 @@ export class EventLog {
 
   /** Keeps an event. Where the disk is full the event is lost, and so are all later ones: no gap is hidden. */
   append(event: JobEvent): void {
-    if (this.#isBroken) return;
+    if (this.#isBroken || this.#isClosed) return;
     const line = Buffer.from(`${JSON.stringify({ seq: this.lastSeq + 1, event })}\n`);
     try {
       for (let done = 0; done < line.length;)
@@ -63,7 +64,7 @@ export class EventLog {
 
   /**
    * Tells the events after `afterSeq`, then those that come, in order, waiting where `flow` is congested. Settles when
-   * `isOver` says so and everything was told, or when the signal aborts.
+   * `isOver` says so and everything was told, when the signal aborts, or when the log is closed.
    */
   async follow(
     afterSeq: number,
@@ -74,7 +75,7 @@ export class EventLog {
   ): Promise<void> {
     let at = 0;
     let rest = Buffer.alloc(0);
-    const isGone = () => signal.aborted;
+    const isGone = () => signal.aborted || this.#isClosed;
     while (!isGone()) {
       if (at === this.#length) {
         if (isOver()) return;
@@ -106,8 +107,11 @@ export class EventLog {
     }
   }
 
+  /** Whoever reads comes to an end: the descriptor may soon be another file's. */
   close(): void {
+    this.#isClosed = true;
     closeSync(this.#descriptor);
+    this.wake();
   }
 
   remove(): void {

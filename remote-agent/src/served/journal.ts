@@ -80,8 +80,9 @@ export class Journal {
     this.jobs.delete(jobId);
   }
 
-  close(): void {
-    this.#file.close();
+  /** Settles when everything that was told to it is on the disk. */
+  close(): Promise<void> {
+    return this.#file.close();
   }
 
   #append(value: JournalRecord): Promise<void> {

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { UserError } from '../../../protocol/src/errors.ts';
 import { systemCode, toFileError } from '../files/fileError.ts';
 
 /** The calls that find a disk full or a process killed; tests replace them. */
@@ -58,7 +59,9 @@ export class JournalFile {
   readonly #disk: JournalDisk;
   #length: number;
   #waiting: Waiting[] = [];
-  #isWriting = false;
+  #isClosed = false;
+  /** Settles when everything that was given is written; undefined where it is. */
+  #writing: Promise<void> | undefined;
 
   constructor(path: string, descriptor: number, length: number, disk: JournalDisk) {
     this.#path = path;
@@ -82,14 +85,17 @@ export class JournalFile {
 
   #add(record: unknown, onWritten: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
+      if (this.#isClosed) throw new UserError('closed', 'The journal is closed');
       this.#waiting.push({ line: toLine(record), onWritten, resolve, reject });
-      if (this.#isWriting) return;
-      this.#isWriting = true;
-      queueMicrotask(() => void this.#writeAll());
+      this.#writing ??= Promise.resolve().then(() => this.#writeAll());
     });
   }
 
-  close(): void {
+  /** Takes nothing more, and settles when what was given is on the disk. Safe to call twice. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#writing;
     closeSync(this.#descriptor);
   }
 
@@ -111,7 +117,7 @@ export class JournalFile {
         for (const { reject } of batch) reject(told);
       }
     }
-    this.#isWriting = false;
+    this.#writing = undefined;
   }
 
   /** Half a record must not stand before a whole one. */

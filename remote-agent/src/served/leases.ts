@@ -7,6 +7,8 @@ export class Leases {
   readonly #now: () => number;
   readonly #onEnd: (engine: string) => void;
   #timer: NodeJS.Timeout | undefined;
+  /** When the timer comes, by the same clock. */
+  #lookAt = Infinity;
 
   /** `now` is a clock in milliseconds that only goes forward. */
   constructor(now: () => number, onEnd: (engine: string) => void) {
@@ -18,8 +20,9 @@ export class Leases {
     const leaseMs =
       leaseSeconds === undefined ? this.#engines.get(engine)?.leaseMs : Math.round(leaseSeconds * 1000);
     if (leaseMs === undefined) return;
-    this.#engines.set(engine, { leaseMs, heardAt: this.#now() });
-    if (this.#timer === undefined) this.#arm();
+    const heardAt = this.#now();
+    this.#engines.set(engine, { leaseMs, heardAt });
+    if (heardAt + leaseMs < this.#lookAt) this.#arm();
   }
 
   /** Milliseconds left; 0 for an engine that is not known or whose lease has ended. */
@@ -29,21 +32,27 @@ export class Leases {
   }
 
   dispose(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     this.#engines.clear();
+    this.#arm();
   }
 
   /** The timer is set for the next end and looks then whether it has come: renewing costs no timer. */
   #arm(): void {
+    clearTimeout(this.#timer);
+    this.#lookAt = Infinity;
     const next = Math.min(...[...this.#engines.keys()].map((engine) => this.left(engine)));
     if (!Number.isFinite(next)) return;
+    this.#lookAt = this.#now() + next;
     this.#timer = setTimeout(() => this.#look(), Math.min(next, longestTimerMs) + 1);
     this.#timer.unref();
   }
 
+  /** Of a process that stood still, what was said meanwhile is heard first: it is read between a timer and this. */
   #look(): void {
-    this.#timer = undefined;
+    setImmediate(() => this.#endSilent());
+  }
+
+  #endSilent(): void {
     for (const engine of [...this.#engines.keys()]) {
       if (this.left(engine) > 0) continue;
       this.#engines.delete(engine);

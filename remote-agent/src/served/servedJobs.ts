@@ -1,10 +1,11 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
+import { UserError } from '../../../protocol/src/errors.ts';
 import { emptyResult, type JobResult, type JobSpec } from '../../../protocol/src/runner.ts';
 import type { JobEvent, JournalEntry } from '../../../protocol/src/servedRunner.ts';
 import type { BlobStore } from '../files/blobStore.ts';
 import type { Flow } from '../jobLog.ts';
+import { toRefusal } from '../jobs.ts';
 import { artifactsOf, blobsOf, missingBlobs, touchBlobs } from './blobNeeds.ts';
 import { EventLog } from './eventLog.ts';
 import { isSameJob, type Journal, type JournalJob } from './journal.ts';
@@ -48,6 +49,9 @@ export class ServedJobs {
   readonly #options: ServedJobsOptions;
   readonly #jobs = new Map<string, ServedJob>();
   readonly #accepting = new Map<string, { readonly job: JobSpec; readonly done: Promise<void> }>();
+  /** Jobs that are taken no more, the newest last: a connection that was given up may bring one late. */
+  readonly #past = new Set<string>();
+  readonly #launched = new Set<Promise<void>>();
   #isStopping = false;
 
   constructor(options: ServedJobsOptions) {
@@ -65,13 +69,18 @@ export class ServedJobs {
       if (job.entry.started) {
         const detail = 'The runner there was ended while the card ran, so its end was not seen';
         await this.#end(job, emptyResult({ kind: 'unknown', detail }));
-      } else void this.#launch(job);
+      } else this.#launch(job);
     }
   }
 
   /** Jobs that run or wait. */
   get live(): number {
     return [...this.#jobs.values()].filter(({ entry }) => !entry.ended).length;
+  }
+
+  /** True until the job is forgotten. */
+  has(jobId: string): boolean {
+    return this.#jobs.has(jobId);
   }
 
   /** Accepts a job durably, once. Returns what is missing instead where something is. Throws `conflict`, `disk-full`. */
@@ -84,19 +93,23 @@ export class ServedJobs {
       await this.#accepting.get(job.jobId)?.done;
       return undefined;
     }
+    if (this.#past.has(pastName(engine, job.jobId)))
+      throw new UserError('conflict', `The job ${job.jobId} was ended here; it is not run again`);
     if (this.#isStopping) throw new UserError('closed', 'The runner is ending');
     const { journal, store, now } = this.#options;
     const missing = missingBlobs(store, artifactsOf(job));
     if (missing.length > 0) return missing.slice(0, mostNamed);
     touchBlobs(store, artifactsOf(job), now());
+    // What can't be logged is not accepted.
+    const log = this.#openLog(job.jobId);
     const { entry, durable } = journal.accept(job, engine, leaseSeconds, now());
     this.#accepting.set(job.jobId, { job, done: durable });
     try {
-      const opened = this.#open(entry);
+      const opened = this.#open(entry, log);
       this.#jobs.set(job.jobId, opened);
       // With a turn free, both records share one sync, and the sandbox is made ready meanwhile.
       if (this.live <= this.#options.sureTurns) this.#start(opened).catch(() => undefined);
-      void this.#launch(opened);
+      this.#launch(opened);
       await durable;
       return undefined;
     } catch (error) {
@@ -132,12 +145,16 @@ export class ServedJobs {
   ): JournalEntry['state'] {
     const job = this.#need(jobId, engine);
     const { entry, log, watchers } = job;
+    const leave = () => void watchers.delete(tell);
     watchers.add(tell);
-    signal.addEventListener('abort', () => watchers.delete(tell), { once: true });
+    signal.addEventListener('abort', leave, { once: true });
     void log
       .follow(afterSeq, tell, flow, () => entry.ended !== undefined, signal)
+      .finally(() => {
+        leave();
+        signal.removeEventListener('abort', leave);
+      })
       .then(() => {
-        watchers.delete(tell);
         if (entry.ended && !signal.aborted)
           tell(entry.ended.seq, { kind: 'ended', result: entry.ended.result });
       })
@@ -145,9 +162,10 @@ export class ServedJobs {
     return stateOf(entry);
   }
 
-  /** False where there is no such job that could be ended. */
+  /** False where there is no such job that could be ended. One that is not there at all is not accepted after this. */
   cancel(jobId: string, engine: string, because?: string): boolean {
     const job = this.#jobs.get(jobId);
+    if (!job) this.#leaveBehind(engine, jobId);
     if (!job || job.entry.engine !== engine || job.entry.ended) return false;
     job.endedBecause ??= because;
     job.abort.abort();
@@ -174,6 +192,7 @@ export class ServedJobs {
     await this.#options.journal.forget(jobId);
     // Two may be asked for at once.
     if (!this.#jobs.delete(jobId)) return false;
+    this.#leaveBehind(engine, jobId);
     job.log.close();
     job.log.remove();
     return true;
@@ -235,12 +254,23 @@ export class ServedJobs {
       this.cancel(entry.job.jobId, entry.engine, 'the runner there was stopped');
   }
 
-  async #launch(job: ServedJob): Promise<void> {
+  /** Settles when every job that was launched has its end in the journal. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#launched);
+  }
+
+  #launch(job: ServedJob): void {
+    const launched = this.#run(job).finally(() => this.#launched.delete(launched));
+    this.#launched.add(launched);
+  }
+
+  /** Never rejects. */
+  async #run(job: ServedJob): Promise<void> {
     let result: JobResult;
     try {
       result = await this.#options.machine.run(job.entry.job, job.abort.signal);
     } catch (error) {
-      result = emptyResult({ kind: 'refused', code: 'internal', detail: errorMessage(error) });
+      result = emptyResult(toRefusal(error));
     }
     if (this.#jobs.get(job.entry.job.jobId) !== job) return;
     const { endedBecause: detail } = job;
@@ -259,10 +289,21 @@ export class ServedJobs {
     job.log.wake();
   }
 
-  #open(entry: JournalJob): ServedJob {
+  #leaveBehind(engine: string, jobId: string): void {
+    this.#past.add(pastName(engine, jobId));
+    if (this.#past.size <= mostPast) return;
+    const [oldest = ''] = this.#past;
+    this.#past.delete(oldest);
+  }
+
+  #openLog(jobId: string): EventLog {
+    return new EventLog(join(this.#options.eventsFolder, jobId));
+  }
+
+  #open(entry: JournalJob, log = this.#openLog(entry.job.jobId)): ServedJob {
     return {
       entry,
-      log: new EventLog(join(this.#options.eventsFolder, entry.job.jobId)),
+      log,
       abort: new AbortController(),
       endedBecause: undefined,
       watchers: new Set(),
@@ -280,6 +321,12 @@ export class ServedJobs {
 
 /** An answer has a largest size; who is told that this many are missing asks for all of them. */
 const mostNamed = 1000;
+/** A connection that was given up brings what it was given within minutes or never. */
+const mostPast = 10_000;
+
+function pastName(engine: string, jobId: string): string {
+  return `${engine} ${jobId}`;
+}
 
 function stateOf(entry: JournalJob): JournalEntry['state'] {
   return entry.ended ? 'ended' : entry.started ? 'running' : 'queued';

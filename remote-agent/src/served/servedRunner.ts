@@ -3,6 +3,7 @@ import type { ResultOf } from '../../../protocol/src/contract.ts';
 import { limits } from '../../../protocol/src/limits.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import {
+  emptyResult,
   runnerProtocolVersion,
   type IsolationReport,
   type JobResult,
@@ -119,7 +120,8 @@ export class ServedRunner {
     this.leases.dispose();
     this.jobs.stop();
     await this.#runner.dispose();
-    this.#journal.close();
+    await this.jobs.settled();
+    await this.#journal.close();
   }
 
   async #greet(): Promise<Hello> {
@@ -135,7 +137,8 @@ export class ServedRunner {
   }
 
   async #run(job: JobSpec, signal: AbortSignal): Promise<JobResult> {
-    await this.#greeting;
+    await whenDoneOrAborted(this.#greeting, signal);
+    if (signal.aborted) return emptyResult({ kind: 'cancelled' });
     const { hostFolders, projectRoot } = job.access;
     if (projectRoot !== undefined || !hostFolders.every(({ path }) => this.#isShared(path))) {
       throw new UserError('unsafe-path', 'Folders of another machine can’t be shown to a card here');
@@ -146,3 +149,12 @@ export class ServedRunner {
 
 /** Events go to a file first; whoever reads it there waits on its own. */
 const neverCongested = { isCongested: false, whenClear: () => Promise.resolve() };
+
+function whenDoneOrAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => resolve();
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(stop, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

@@ -47,7 +47,7 @@ describe('the journal of a runner', () => {
     await journal.start(two);
     await journal.end(two, 3, result);
     await journal.accept(jobWith({ jobId: 'three' }), 'engine', 60, 3).durable;
-    journal.close();
+    await journal.close();
     return readFileSync(path());
   };
 
@@ -64,7 +64,7 @@ describe('the journal of a runner', () => {
     assert.deepEqual(statesOf(journal), { one: 'started', two: 'ended', three: 'accepted' });
     assert.deepEqual(journal.jobs.get('two')?.ended, { seq: 3, result });
     await journal.forget('two');
-    journal.close();
+    await journal.close();
     assert.deepEqual(statesOf(new Journal(path())), { one: 'started', three: 'accepted' });
     assert.equal(statSync(path()).mode & 0o777, 0o600);
   });
@@ -72,12 +72,12 @@ describe('the journal of a runner', () => {
   it('cut off at any byte is a beginning of what was acknowledged: no step without the one before it [JRNL-01]', async () => {
     const whole = await write();
     const order = ['accepted', 'started', 'ended'];
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: whole.length }), (length) => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: whole.length }), async (length) => {
         writeFileSync(path(), whole.subarray(0, length));
         const journal = new Journal(path());
         const states = statesOf(journal);
-        journal.close();
+        await journal.close();
         const full: Record<string, string> = { one: 'started', two: 'ended', three: 'accepted' };
         for (const [id, state] of Object.entries(states))
           assert.ok(order.indexOf(state) <= order.indexOf(full[id] ?? ''), `${id} ${state}`);
@@ -116,7 +116,7 @@ describe('the journal of a runner', () => {
     open();
     await Promise.all(all);
     assert.deepEqual(steps, ['write', 'sync', 'write', 'sync']);
-    file.close();
+    await file.close();
   });
 
   it('says that the disk is full, and keeps what it had [JRNL-03]', async () => {
@@ -141,7 +141,7 @@ describe('the journal of a runner', () => {
     assert.deepEqual(statesOf(journal), { one: 'accepted' });
     isFull = false;
     await journal.accept(jobWith({ jobId: 'three' }), 'engine', 60, 1).durable;
-    journal.close();
+    await journal.close();
     assert.deepEqual(statesOf(new Journal(path())), { one: 'accepted', three: 'accepted' });
   });
 });

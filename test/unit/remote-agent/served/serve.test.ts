@@ -177,6 +177,8 @@ describe('a runner that serves', function () {
 });
 
 describe('leases', () => {
+  const folder = useTemporaryFolder();
+
   it('end once for an engine that says nothing for as long as it asked, and not for one that does [PLACE-06]', async () => {
     const ended: string[] = [];
     let now = 0;
@@ -196,6 +198,46 @@ describe('leases', () => {
     leases.renew('silent');
     assert.equal(leases.left('silent'), 0);
     leases.dispose();
+  });
+
+  it('end in time also for one that asked for less than another before it [PLACE-06]', async () => {
+    const ended: string[] = [];
+    const leases = new Leases(
+      () => performance.now(),
+      (engine) => ended.push(engine),
+    );
+    leases.renew('patient', 3600);
+    leases.renew('hasty', 0.05);
+    await until(() => ended.length > 0);
+    assert.deepEqual(ended, ['hasty']);
+    leases.dispose();
+  });
+
+  it('go on for one that spoke while the runner stood still [PLACE-06]', async () => {
+    const ended: string[] = [];
+    const leases = new Leases(
+      () => performance.now(),
+      (engine) => ended.push(engine),
+    );
+    const home = join(folder(), 'still');
+    mkdirSync(home);
+    const heard = Promise.withResolvers<undefined>();
+    const server = await listenAlone(home, (socket) => {
+      socket.once('data', () => {
+        leases.renew('alive');
+        socket.destroy();
+        heard.resolve(undefined);
+      });
+    });
+    const socket = createConnection(join(home, 'runner.sock'));
+    await new Promise<void>((resolve) => socket.once('connect', resolve));
+    leases.renew('alive', 0.05);
+    socket.write('still here');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    await heard.promise;
+    assert.deepEqual(ended, []);
+    leases.dispose();
+    await new Promise((resolve) => server.close(resolve));
   });
 });
 
