@@ -1,6 +1,16 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { systemCode, toFileError } from './files/fileError.ts';
+import { endSandboxesOf } from './isolation/leftSandboxes.ts';
 import { identifyProcess } from './processes.ts';
 
 /** Where root's runners keep their folders: other users' sandboxes must be able to reach what they are shown. */
@@ -60,8 +70,8 @@ export function createRunnerFolder({ scratch, pid, passable = false }: RunnerFol
 }
 
 /**
- * Removes the folders of this user's runners that are gone, never `own`. Returns how many there were. Throws
- * `unreadable`.
+ * Ends what is left of this user's runners that are gone, and removes their folders, never `own`. Returns how many there
+ * were. Throws `unreadable`.
  */
 export function sweepRunnerFolders(scratch: string, uid: number, own: string): number {
   try {
@@ -70,6 +80,10 @@ export function sweepRunnerFolders(scratch: string, uid: number, own: string): n
       .map((name) => join(scratch, name))
       // Others sweep at the same time.
       .filter((path) => path !== own && lstatSync(path, { throwIfNoEntry: false })?.uid === uid);
+    if (left.length > 0) {
+      const real = realpathSync(scratch);
+      endSandboxesOf(left.map((path) => join(real, basename(path))));
+    }
     for (const path of left) removeFolder(path);
     return left.length;
   } catch (error) {

@@ -38,6 +38,11 @@ export const runnerRequirements: readonly Requirement[] = [
     source: 'remote-agent/README.md, How it ends',
   },
   {
+    id: 'JOB-12',
+    text: 'A sandbox that was half made when its runner was killed is ended by the next sweep, and nothing else is.',
+    source: 'remote-agent/README.md, How it ends',
+  },
+  {
     id: 'JOB-08',
     text: 'Standby sandboxes hold nothing of a card, serve only cards that ask for nothing, are at most eight, and go after ten idle minutes.',
     source: 'remote-agent/README.md, What holds it',
