@@ -478,7 +478,9 @@ class RemoteRunner implements PlaceRunner {
       this.#lose(attempt, errorMessage(error));
       return;
     }
-    attempt.ended.resolve(emptyResult(toRefusal(error)));
+    // Its end came there before it.
+    const isLate = attempt.isCancelled && error instanceof UserError && error.code === 'conflict';
+    attempt.ended.resolve(emptyResult(isLate ? { kind: 'cancelled' } : toRefusal(error)));
   }
 
   async #endThere(link: RemoteLink, jobId: string): Promise<void> {

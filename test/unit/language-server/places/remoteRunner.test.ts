@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CardJob } from '../../../../language-server/src/runners/cardRunner.ts';
+import { RemoteLink } from '../../../../language-server/src/runners/places/remoteLink.ts';
 import { putBlob, putTree } from '../../../support/blobs.ts';
 import { jobWith } from '../../../support/jobs.ts';
 import { longSleep } from '../../../support/longSleep.ts';
@@ -301,6 +302,35 @@ describe('a card on a served runner', function () {
     );
     assert.deepEqual(await next.runner.held(), []);
     assert.deepEqual(next.problems, []);
+  });
+
+  it('was cancelled, where its cancel came there before it [PLACE-07]', async () => {
+    const job = await jobOf('echo mine');
+    await place.runner.ready();
+    const early = await RemoteLink.open({
+      link: await transport.open(),
+      blobs: place.blobs,
+      engine: 'engine-of-tests',
+      leaseSeconds: 60,
+      onValues: () => Promise.resolve([]),
+      onEvent: () => undefined,
+      onClose: () => undefined,
+      onProblem: () => undefined,
+    });
+    assert.deepEqual(await early.channel.call('job/cancel', { jobId: job.jobId }), { found: false });
+    early.close('it has said what it had to say');
+    // Control: nobody has cancelled it here.
+    const refused = await place.runner.run(job, new Heard(), never);
+    assert.match(JSON.stringify(refused.outcome), /refused.*was ended here/);
+    const stop = new AbortController();
+    const events = new Heard();
+    const { runner, jobs: remembered } = open();
+    transport.cutAt = (_socket, sentBytes) => {
+      if (remembered.rows.has(job.jobId) && sentBytes > 0) stop.abort();
+      return false;
+    };
+    const { outcome } = await runner.run(job, events, stop.signal);
+    assert.deepEqual([outcome.kind, events.starts], ['cancelled', 0]);
   });
 
   it('forgets once what two forget at once [PLACE-07]', async () => {
