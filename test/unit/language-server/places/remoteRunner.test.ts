@@ -325,10 +325,12 @@ describe('a card on a served runner', function () {
     const stop = new AbortController();
     const events = new Heard();
     const { runner, jobs: remembered } = open();
-    transport.cutAt = (_socket, sentBytes) => {
-      if (remembered.rows.has(job.jobId) && sentBytes > 0) stop.abort();
+    // When it is on its way.
+    transport.cutAt = () => {
+      if (remembered.rows.has(job.jobId)) stop.abort();
       return false;
     };
+    await runner.ready();
     const { outcome } = await runner.run(job, events, stop.signal);
     assert.deepEqual([outcome.kind, events.starts], ['cancelled', 0]);
   });
