@@ -68,7 +68,7 @@ export interface AppsDeps {
 
 export interface AppsServices {
   readonly handlers: RequestHandlers<typeof appRequests>;
-  setConnections(connections: readonly Connection[]): void;
+  setConnections(made: { readonly connections: readonly Connection[] }): void;
   dispose(): Promise<void>;
 }
 
@@ -195,8 +195,8 @@ export function startApps(deps: AppsDeps): AppsServices {
       },
       'bridge/call': async (call, signal) => ({ result: await bridge(call, signal) }),
     },
-    setConnections: (list) => {
-      connections = list;
+    setConnections: (made) => {
+      ({ connections } = made);
     },
     dispose: async () => {
       await plugins.dispose();

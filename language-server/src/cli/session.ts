@@ -1,8 +1,9 @@
 import { basename, dirname, resolve } from 'node:path';
 import type { ParamsOf, ResultOf } from '../../../protocol/src/contract.ts';
 import type { engineHeard, engineRequests } from '../../../protocol/src/engineContract.ts';
+import type { Notify } from '../engine/engineContext.ts';
 import type { LoadedProject, Projects } from '../project/model.ts';
-import type { EngineServices, Notify } from '../services.ts';
+import type { EngineServices } from '../services.ts';
 import type { Arguments } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -10,7 +10,8 @@ import {
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { engineOptions } from '../../../protocol/src/engine.ts';
 import { errorMessage } from '../../../protocol/src/errors.ts';
-import type { EngineServices, EngineServicesOptions, Notify } from '../services.ts';
+import type { Notify } from '../engine/engineContext.ts';
+import type { EngineServices, EngineServicesOptions } from '../services.ts';
 import { cardRecord } from './cardRecords.ts';
 import { Debounce } from './debounce.ts';
 import { capabilitiesFor, registerFeatures } from './features.ts';

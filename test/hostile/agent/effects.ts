@@ -246,7 +246,10 @@ export const guardedMembers: readonly GuardedMember[] = [
   {
     member: 'Consents.accept',
     callers: [
-      { file: 'services.ts', why: 'the request of the extension, which asks in native UI' },
+      {
+        file: 'permissions/permissionHandlers.ts',
+        why: 'the request of the extension, which asks in native UI',
+      },
       {
         file: 'agent/tools/saveTool.ts',
         why: 'exactly the permissions that the act was allowed with, inside the gate',
@@ -256,7 +259,7 @@ export const guardedMembers: readonly GuardedMember[] = [
   {
     member: 'Runs.start',
     callers: [
-      { file: 'services.ts', why: 'a person’s run' },
+      { file: 'runs/runHandlers.ts', why: 'a person’s run' },
       { file: 'agent/tools/runCards.ts', why: 'run_cards, inside the gate' },
     ],
   },
