@@ -1,10 +1,10 @@
 import type { RequestHandlers } from '../../protocol/src/contract.ts';
 import type { CardStatus } from '../../protocol/src/engine.ts';
 import type { engineRequests } from '../../protocol/src/engineContract.ts';
+import type { Connections } from './agent/providers/connections.ts';
 import type { PersonSide } from './agent/providers/personSide.ts';
 import { doctorReport } from './doctor.ts';
 import { createAgentAndApps, type AgentAndAppsReplacements } from './engine/agentAndApps.ts';
-import type { Connections } from './engine/connectionUsers.ts';
 import { createElsewhere } from './engine/elsewhere.ts';
 import { createContext } from './engine/createContext.ts';
 import type { EngineClock, EngineContext } from './engine/engineContext.ts';

@@ -1,35 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import type {
-  agentEvents,
-  agentNotifications,
-  agentRequests,
-  Connection,
-} from '../../../protocol/src/agent.ts';
+import type { agentEvents, agentRequests } from '../../../protocol/src/agent.ts';
 import type { ParamsOf, RequestHandlers } from '../../../protocol/src/contract.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import type { gateEvents, gateRequests } from '../../../protocol/src/gate.ts';
 import { Gate } from '../gate/gate.ts';
+import { createGateHandlers } from '../gate/gateHandlers.ts';
 import { Ledger } from '../gate/ledger.ts';
 import type { Journal } from '../history/journal.ts';
 import { createHistoryHandlers } from '../history/undo.ts';
 import type { Projects } from '../project/model.ts';
 import type { Store } from '../store/store.ts';
 import { createCatalog, type Catalog } from './catalog.ts';
-import { expandMentions, type MentionSources } from './context/mentions.ts';
-import { findRules } from './context/rules.ts';
-import { suggestMentions } from './context/suggestMentions.ts';
-import { systemPrompt } from './context/systemPrompt.ts';
+import type { MentionSources } from './context/mentions.ts';
+import { createConversationHandlers } from './conversations/conversationHandlers.ts';
 import { ConversationRecords } from './conversations/conversationRecords.ts';
-import { Conversations } from './conversations/conversations.ts';
-import { Deltas } from './conversations/deltas.ts';
-import { ItemRecords } from './conversations/itemRecords.ts';
-import { recoverConversations } from './conversations/recover.ts';
-import { SentRecords } from './conversations/sentRecords.ts';
-import { showUndone } from './conversations/showUndone.ts';
-import { Transcript } from './conversations/transcript.ts';
+import { openConversations, type OpenConversations } from './conversations/openConversations.ts';
+import { noConnections, type Connections } from './providers/connections.ts';
 import type { PersonSide } from './providers/personSide.ts';
-import { describeCall, prepareCall, runTool } from './tools/runTool.ts';
-import type { CallContext, Tool } from './tools/tool.ts';
+import type { Tool } from './tools/tool.ts';
+import { createToolHandlers } from './tools/toolHandlers.ts';
 
 type Events = typeof agentEvents & typeof gateEvents;
 export type AgentNotify = <M extends keyof Events>(method: M, params: ParamsOf<Events[M]>) => void;
@@ -74,7 +63,7 @@ export interface AgentServices {
   readonly handlers: AgentHandlers;
   readonly gate: Gate;
   readonly journal: Journal;
-  setConnections(params: ParamsOf<(typeof agentNotifications)['connections/set']>): void;
+  setConnections(connections: Connections): void;
   /** Stops what is being answered and waits for its end. */
   dispose(): Promise<void>;
 }
@@ -84,23 +73,17 @@ export interface AgentServices {
  * gone left in the middle. Throws where the tools don't fit their lists.
  */
 export function createAgentServices(options: AgentServicesOptions): AgentServices {
-  const { store, journal, projects, person, notify, clock } = options;
-  const { database, engineId, cursors } = store;
+  const { store, journal, projects, isTrusted, person, notify, onProblem, clock } = options;
   const createId = () => randomBytes(12).toString('base64url');
-  let connections: ReadonlyMap<string, Connection> = new Map();
-  let webSearch = false;
-  let shellInternet = false;
+  let connections = noConnections;
 
-  const ledger = new Ledger(database, engineId);
-  const records = new ConversationRecords(database);
-  const items = new ItemRecords(database);
-  const sent = new SentRecords(database);
+  const ledger = new Ledger(store.database, store.engineId);
+  const records = new ConversationRecords(store.database);
   const titleOf = (id: string | null) => (id === null ? null : (records.find(id)?.title ?? null));
-
   const gate: Gate = new Gate({
     ledger,
     world: {
-      isTrusted: options.isTrusted,
+      isTrusted,
       // A conversation that is not there any more changes nothing.
       modeOf: (id) => (id === null ? 'act' : (records.find(id)?.mode ?? 'plan')),
       titleOf,
@@ -110,187 +93,47 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     onWaitingChanged: () => {
       const waiting = gate.waiting();
       notify('approval/changed', { waiting: waiting.length });
-      conversations.showWaiting(new Set(waiting.map(({ callId }) => callId)));
+      open.conversations.showWaiting(new Set(waiting.map(({ callId }) => callId)));
     },
   });
-  const tools = options.createTools({ gate, journal, person, titleOf, shellInternet: () => shellInternet });
+  const shellInternet = () => connections.shellInternet;
+  const tools = options.createTools({ gate, journal, person, titleOf, shellInternet });
   const catalog: Catalog = createCatalog(tools, options.toolLists?.(tools));
-
-  const isAlive = (engine: string) => store.isAlive(engine);
-  const recover = () => {
-    ledger.recover(isAlive, clock.now());
-    recoverConversations(
-      { database, conversations: records, items, receipt: (opId) => ledger.receipt(opId), now: clock.now },
-      isAlive,
-    );
-  };
-  const deltas = new Deltas({
-    summaryOf: (id) => conversations.summary(id),
-    send: (delta) => notify('conversation/delta', delta),
-    setTimer: clock.setTimer,
+  const open: OpenConversations = openConversations({
+    ...{ store, records, ledger, gate, catalog, projects, person, onProblem, createId, ...clock },
+    mentionSources: options.mentionSources,
+    connections: () => connections,
+    onDelta: (delta) => notify('conversation/delta', delta),
   });
-  const transcript = new Transcript({ database, conversations: records, items, deltas, now: clock.now });
-  const conversations: Conversations = new Conversations({
-    parts: {
-      gate,
-      person,
-      sent,
-      logEgress: (project, record) => store.egress.appendOf('agent', project, record),
-      createId,
-      now: clock.now,
-      setTimer: clock.setTimer,
-      conversations: records,
-      items,
-      transcript,
-      catalog,
-      connection: (id) => connections.get(id),
-      webSearch: () => webSearch,
-      systemPrompt: ({ root, mode }) => {
-        const project = projects.get(root);
-        return systemPrompt({
-          projectName: project.manifest?.name ?? '',
-          cards: [...project.cards.keys()],
-          mode,
-          rules: findRules(root),
-          date: new Date(clock.now()).toISOString().slice(0, 10),
-        });
-      },
-    },
-    database,
-    engineId,
-    cursors,
-    deltas,
-    expand: (root, mentions) => expandMentions(root, mentions, options.mentionSources),
-    questions: (id) => ledger.questions(id),
-    recover,
-    onProblem: options.onProblem,
-  });
+  journal.recover((engine) => store.isAlive(engine)).catch(onProblem);
 
-  recover();
-  journal.recover(isAlive).catch(options.onProblem);
-
-  const scopeOf = (root: string): string => {
-    const scope = options.scopeOf(root);
-    if (scope !== null) return scope;
-    throw new UserError(
-      'bad-project',
-      'The file system of this folder keeps no birth time, so nothing lasting can be allowed in it',
-      { root },
-    );
-  };
+  const { conversations } = open;
   const rootOf = (root: string) => projects.get(root).root;
-
-  const contextOf = (root: string, opId: string, conversation: string | null): CallContext => ({
-    root,
-    scope: scopeOf(root),
-    conversation,
-    principal: conversation === null ? 'external-agent' : 'agent',
-    opId,
-    callId: opId,
-    group: opId,
-    groupTitle: 'A tool call of another agent',
-  });
-  const toolNamed = (name: string): Tool => {
-    const tool = catalog.find(name);
-    if (!tool) throw new UserError('not-found', `There is no tool named ${JSON.stringify(name)}`, { name });
-    return tool;
-  };
-
-  const handlers: AgentHandlers = {
-    'conversation/list': ({ root, query, cursor, limit }) =>
-      conversations.list(scopeOf(rootOf(root)), query ?? '', cursor, limit),
-    'conversation/create': (made) => {
-      const root = rootOf(made.root);
-      return conversations.create({ ...made, root, scope: scopeOf(root) });
-    },
-    'conversation/read': ({ id, before, limit }) => conversations.read(id, before, limit),
-    'conversation/send': ({ id, ...message }) => {
-      if (!options.isTrusted())
-        throw new UserError('not-trusted', 'This folder is in Restricted Mode: nothing is asked of a model');
-      return conversations.send(id, message);
-    },
-    'conversation/stop': async ({ id }) => ({ stopped: await conversations.stop(id) }),
-    'conversation/configure': ({ id, ...change }) => conversations.configure(id, change),
-    'conversation/fork': ({ id, seq }) => conversations.fork(id, seq),
-    'conversation/delete': async ({ id }) => ({ deleted: await conversations.delete(id) }),
-    'conversation/compact': ({ id }) => conversations.compact(id),
-    'conversation/sent': ({ id, cursor, limit }) => conversations.sent(id, cursor, limit),
-    'conversation/rules': ({ root }) =>
-      findRules(rootOf(root)).map(({ path, sizeBytes, hiddenCharacters }) => ({
-        path,
-        sizeBytes,
-        hiddenCharacters,
-      })),
-    'mention/suggest': ({ root, query }) => suggestMentions(projects.get(root), query),
-    ...createHistoryHandlers({
-      journal,
-      gate,
-      cursors,
-      createId,
-      scopeOf,
-      dirty: (paths) => person.ask('editor/dirty', { paths: [...paths] }),
-      onTurned: (ids) => {
-        const isUndone = (id: string) => journal.entries.get(id)?.undone;
-        showUndone({ conversations: records, items, transcript, isUndone }, ids);
-      },
-    }),
-    'tool/call': async ({ root, opId, tool, args }, signal) => {
-      const real = rootOf(root);
-      const { text, isError } = await runTool(
-        gate,
-        toolNamed(tool),
-        args,
-        contextOf(real, opId, null),
-        signal,
-      );
-      return { text, isError };
-    },
-    'tool/list': () =>
-      catalog.descriptions.map(({ name, description, inputSchema, asksEachTime }) => ({
-        name,
-        description,
-        inputSchema: JSON.stringify(inputSchema),
-        asksEachTime,
-      })),
-    'approval/list': () => gate.waiting(),
-    'approval/answer': ({ id, reviewDigest, answer }) => {
-      gate.answer(id, reviewDigest, answer);
-      return { taken: true };
-    },
-    'approval/declineAll': () => ({ declined: gate.declineAll() }),
-    'grant/list': ({ root }) => gate.grants(scopeOf(rootOf(root))),
-    'grant/give': ({ root, ...grant }) => gate.give({ ...grant, scope: scopeOf(rootOf(root)) }),
-    'grant/revoke': ({ id }) => ({ revoked: gate.revoke(id) }),
-    'operation/get': ({ opId }) => gate.receipt(opId),
-    'gate/tryOut': async ({ root, conversation, tool: name, args }) => {
-      const real = rootOf(root);
-      const tool = toolNamed(name);
-      const context = contextOf(real, `try:${createId()}`, conversation);
-      const prepared = await prepareCall(tool, args, context);
-      const { decision, targets, lines } = await gate.tryOut({
-        ...context,
-        tool: tool.name,
-        effect: tool.effect,
-        args: prepared.args,
-        permissions: prepared.permissions,
-        measure: () => prepared.measure(),
-        describe: (touched) => describeCall(prepared, touched),
-      });
-      return { decision, targets: [...targets], explanation: [...lines] };
-    },
-  };
-
+  const scopeOf = (root: string) => options.scopeOf(root) ?? refuseScopeless(root);
   return {
-    handlers,
+    handlers: {
+      ...createConversationHandlers({ conversations, projects, isTrusted, rootOf, scopeOf }),
+      ...createToolHandlers({ gate, catalog, createId, rootOf, scopeOf }),
+      ...createGateHandlers({ gate, scopeOf: (root) => scopeOf(rootOf(root)) }),
+      ...createHistoryHandlers({
+        ...{ journal, gate, cursors: store.cursors, createId, scopeOf },
+        dirty: (paths) => person.ask('editor/dirty', { paths: [...paths] }),
+        onTurned: (ids) => open.showUndone(ids, (id) => journal.entries.get(id)?.undone),
+      }),
+    },
     gate,
     journal,
-    setConnections: (params) => {
-      connections = new Map(params.connections.map((each) => [each.id, each]));
-      ({ webSearch, shellInternet } = params);
+    setConnections: (made) => {
+      connections = made;
     },
-    dispose: async () => {
-      await conversations.dispose();
-      deltas.dispose();
-    },
+    dispose: () => open.dispose(),
   };
+}
+
+function refuseScopeless(root: string): never {
+  throw new UserError(
+    'bad-project',
+    'The file system of this folder keeps no birth time, so nothing lasting can be allowed in it',
+    { root },
+  );
 }

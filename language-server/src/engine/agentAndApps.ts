@@ -2,10 +2,11 @@ import { agentRequests } from '../../../protocol/src/agent.ts';
 import { appRequests } from '../../../protocol/src/apps.ts';
 import { gateRequests } from '../../../protocol/src/gate.ts';
 import type { AgentHandlers, AgentServicesOptions } from '../agent/agentServices.ts';
+import type { Connections } from '../agent/providers/connections.ts';
 import type { AppsDeps, AppsServices } from '../apps/startApps.ts';
 import { lazyHandlers } from '../lazyPart.ts';
 import type { Consents } from '../permissions/consents.ts';
-import { createConnectionUsers, type Connections } from './connectionUsers.ts';
+import { createConnectionUsers } from './connectionUsers.ts';
 import type { EngineContext } from './engineContext.ts';
 import type { OpenEngine } from './openEngine.ts';
 

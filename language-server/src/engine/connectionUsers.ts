@@ -1,9 +1,5 @@
-import type { ParamsOf } from '../../../protocol/src/contract.ts';
-import type { engineTold } from '../../../protocol/src/engineContract.ts';
+import { noConnections, type Connections } from '../agent/providers/connections.ts';
 import { lazyPart, type LazyPart } from '../lazyPart.ts';
-
-/** The connections to models that a person has made, and what may be done with them. */
-export type Connections = ParamsOf<(typeof engineTold)['connections/set']>;
 
 /** A part of the engine that asks models. */
 export interface ConnectionUser {
@@ -19,10 +15,9 @@ export interface ConnectionUsers {
   dispose(): Promise<void>;
 }
 
-/** Before a person's side has said anything, there are none. */
 export function createConnectionUsers(onProblem: (error: unknown) => void): ConnectionUsers {
   const users: LazyPart<ConnectionUser>[] = [];
-  let latest: Connections = { connections: [], webSearch: false, shellInternet: false };
+  let latest: Connections = noConnections;
   return {
     add: (start) => {
       const part = lazyPart(async () => {

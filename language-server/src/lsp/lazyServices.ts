@@ -1,8 +1,5 @@
-import type { ParamsOf } from '../../../protocol/src/contract.ts';
-import type { engineTold } from '../../../protocol/src/engineContract.ts';
+import type { Connections } from '../agent/providers/connections.ts';
 import type { EngineServices } from '../services.ts';
-
-type Connections = ParamsOf<(typeof engineTold)['connections/set']>;
 
 /**
  * Starts the services at the first request that needs them: a window that only edits manifests opens no database and

@@ -233,15 +233,13 @@ export const guardedMembers: readonly GuardedMember[] = [
   {
     member: 'Gate.answer',
     callers: [
-      { file: 'agent/agentServices.ts', why: 'the request of the extension, which asks in native UI' },
+      { file: 'gate/gateHandlers.ts', why: 'the request of the extension, which asks in native UI' },
       { file: 'gate/gate.ts', why: 'declining everything' },
     ],
   },
   {
     member: 'Gate.give',
-    callers: [
-      { file: 'agent/agentServices.ts', why: 'the request of the extension, which asks in native UI' },
-    ],
+    callers: [{ file: 'gate/gateHandlers.ts', why: 'the request of the extension, which asks in native UI' }],
   },
   {
     member: 'Consents.accept',
