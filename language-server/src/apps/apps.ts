@@ -1,22 +1,24 @@
-import type { appEvents, appRequests, AppReview, AppSource, AppView } from '../../../protocol/src/apps.ts';
+import type { appEvents, appRequests, AppView } from '../../../protocol/src/apps.ts';
 import type { ParamsOf, RequestHandlers } from '../../../protocol/src/contract.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import type { AppStorage } from '../plugins/appStorage.ts';
 import type { PluginStops } from '../plugins/pluginRecords.ts';
-import { AppLibrary } from './appLibrary.ts';
-import type { AppRecord, AppRecords, StageRecord } from './appRecords.ts';
-import { blobsOf, dropBlobs, sweepBlobs } from './collectBlobs.ts';
-import { createAppReview, decideStage, sourceText, type ReviewParts } from './createReview.ts';
+import { AppLibrary, deletedMs } from './appLibrary.ts';
+import { createAppPages } from './appPages.ts';
+import type { AppRecords } from './appRecords.ts';
+import { createAppReview, sourceText } from './createReview.ts';
 import { createDataRestore, finishRestores } from './dataRestore.ts';
-import { deletedMs } from './appLibrary.ts';
-import { installStage, type BuildPage } from './installer.ts';
-import { readApp, type AppContent } from './readApp.ts';
-import { isOfficialSource } from './sources/source.ts';
+import type { BuildPage } from './installer.ts';
+import { installReviewed, type ReviewedInstall } from './installReviewed.ts';
+import { quietly } from './quietly.ts';
 import type { TakeRepository } from './sources/gitSource.ts';
 import { Stager } from './stager.ts';
+import { createStages, type Staged, type Stages } from './stages.ts';
 import { listStore } from './storeList.ts';
-import { FrozenTree } from './tree/frozenTree.ts';
+import { sweepApps } from './sweepApps.ts';
+import { Turns } from './turns.ts';
+import { updateApp } from './updateApp.ts';
 import { writeBackup } from './writeBackup.ts';
 
 type Events = typeof appEvents;
@@ -52,13 +54,15 @@ export interface Apps {
 
 /** Composes staging, review, installation and management of apps over one store. */
 export function createApps(options: AppsOptions): Apps {
-  const { records, blobs, storage, official, notify, now } = options;
+  const { records, storage, notify, now, onProblem } = options;
   const library = new AppLibrary(options);
-  const stager = new Stager(options);
+  const stages = createStages({ ...options, library, stager: new Stager(options) });
+  const pages = createAppPages({ ...options, library });
   const restore = createDataRestore(options);
+  const turns = new Turns();
   const listeners: ((app: string) => void)[] = [];
-  const busy = new Turns();
   finishRestores(options, now());
+  quietly(onProblem, () => sweepApps(options));
 
   const changed = (app: string) => {
     for (const listener of listeners) listener(app);
@@ -66,171 +70,96 @@ export function createApps(options: AppsOptions): Apps {
   };
   const progress = (progressId: string) => (text: string) =>
     notify('app/progress', { progressId, fraction: null, text });
-  const quietly = (work: () => void) => {
-    try {
-      work();
-    } catch (error) {
-      options.onProblem(error);
-    }
-  };
-  quietly(() => {
-    for (const app of records.list())
-      if (app.deletedAt !== null && app.deletedAt + deletedMs <= now()) forget(app.id);
-    if (now() - (records.logOf(sweeps).at(-1)?.at ?? 0) < dayMs) return;
-    sweepBlobs(records, blobs, now());
-    records.log(sweeps, now(), 'sweep', '');
-  });
-
-  function forget(app: string): void {
-    storage.clear(app);
-    options.stops.clear(app);
-    records.transaction(() => records.forget(app));
-  }
-  const stageOf = (id: string): StageRecord => {
-    const stage = records.stage(id);
-    if (!stage)
-      throw new UserError('not-found', 'This review is over: stage the app again.', { stageId: id });
-    return stage;
-  };
-  const partsOf = (stage: StageRecord, content?: AppContent): ReviewParts => {
-    const there = records.find(stage.app);
-    const installed = there && there.deletedAt === null ? there : null;
-    return {
-      stage,
-      content: content ?? readApp(new FrozenTree(blobs, stage.code)),
-      installed: installed && { app: installed, accepted: library.accepted(installed) },
-      isOfficial: isOfficialSource(stage.source, official),
-      dataBytes: stage.data?.sizeBytes ?? 0,
-    };
-  };
-  const stagedBlobs = ({ code, data }: StageRecord) => [
-    ...blobsOf(blobs, code),
-    ...(data ? blobsOf(blobs, data) : []),
-  ];
-  const discard = (id: string) => {
-    const found = records.stage(id);
-    if (!found || !records.removeStage(id)) return false;
-    quietly(() => dropBlobs(records, blobs, stagedBlobs(found)));
-    return true;
-  };
-
-  const stage = async (source: AppSource, request: Parameters<Stager['stage']>[1]) => {
-    const made = await stager.stage(source, request);
-    if (request.signal.aborted) discard(made.stage.id);
-    request.signal.throwIfAborted();
-    return made;
-  };
-
-  /** Installs a stage whose review has this digest, then lets go of what was there. */
-  const install = async (
-    stageRecord: StageRecord,
-    content: AppContent,
-    bound: { digest: string; line: string; onProgress: (text: string) => void; signal: AbortSignal },
-  ): Promise<AppView> => {
-    const { digest, line, onProgress, signal } = bound;
-    const isCurrent = () => createAppReview(partsOf(stageRecord, content)).digest === digest;
-    const assertCurrent = () => {
-      if (!isCurrent())
-        throw new UserError('conflict', 'What was reviewed is not what is there now. Review it again.', {
-          stageId: stageRecord.id,
-        });
-    };
-    assertCurrent();
-    const before = records.find(stageRecord.app);
-    const { isOfficial } = partsOf(stageRecord, content);
-    const app = await installStage(
-      { ...options, restore },
-      { stage: stageRecord, content, isOfficial, assertCurrent, line, onProgress, signal },
-    );
-    if (before?.deletedAt !== null && before !== undefined && stageRecord.data === null)
-      keepOrClear(before, app);
-    quietly(() => {
-      const dropped = before ? [...blobsOf(blobs, before.code), before.page.digest] : [];
-      dropBlobs(records, blobs, [...dropped, ...(stageRecord.data ? blobsOf(blobs, stageRecord.data) : [])]);
-    });
+  const install = async (staged: Staged, reviewed: ReviewedInstall) => {
+    const app = await installReviewed({ ...options, restore, stages }, staged, reviewed);
     changed(app.id);
     return library.view(app);
   };
-  /** The data of a deleted app goes on only where the same source brings it back. */
-  const keepOrClear = (before: AppRecord, app: AppRecord) => {
-    if (JSON.stringify(before.source) !== JSON.stringify(app.source)) storage.clear(app.id);
-  };
 
-  const pageOf = ({ id, name, code, page }: AppRecord) => ({
-    app: id,
-    name,
-    treeDigest: code.digest,
-    documentPath: blobs.pathOf(page.digest),
-    documentBytes: page.sizeBytes,
-  });
-  /** The document was removed or is not what was built: the frozen tree gives the same one again. */
-  const rebuild = async (id: string, signal: AbortSignal) => {
-    const { app, tree, content } = library.open(id);
-    // Where the page is a file of the app as well, that file is damaged, and building says so.
-    if (!tree.digests().has(app.page.digest)) blobs.remove(app.page.digest);
-    const page = await options.buildPage(tree, content, { onProgress: () => undefined, signal });
-    records.setPage(id, page);
-    return pageOf({ ...app, page });
+  return {
+    handlers: {
+      ...createStageHandlers({ stages, turns, install, progress }),
+      ...createKeepHandlers({ library, records, now, changed }),
+      'app/update': ({ app: id, progressId }, signal) =>
+        turns.take(id, () =>
+          updateApp(library.get(id), {
+            ...{ stages, install, signal },
+            onWaits: changed,
+            onProgress: progress(progressId),
+          }),
+        ),
+      // A look-up for updates, which may take long, does not keep the page from opening.
+      'app/page': async ({ app }, signal) =>
+        (await pages.whole(app, signal)) ?? turns.take(app, () => pages.rebuild(app, signal)),
+      'app/export': async ({ app, path, progressId }, signal) => {
+        const { tree } = library.open(app);
+        return writeBackup({ app, path, tree, storage, now }, progress(progressId), signal);
+      },
+      'app/log': ({ app }) => records.logOf(app),
+      'appStore/list': ({ progressId, ...asked }, signal) =>
+        listStore(options, asked, progress(progressId), signal),
+    },
+    library,
+    onChanged: (listener) => void listeners.push(listener),
+    dispose: () => turns.idle(),
   };
+}
 
-  const handlers: Apps['handlers'] = {
+interface StageHandlersOptions {
+  readonly stages: Stages;
+  readonly turns: Turns;
+  readonly install: (staged: Staged, reviewed: ReviewedInstall) => Promise<AppView>;
+  readonly progress: (progressId: string) => (text: string) => void;
+}
+
+/** Taking an app in, reviewing it, and what a person answers. */
+function createStageHandlers({
+  stages,
+  turns,
+  install,
+  progress,
+}: StageHandlersOptions): Pick<AppHandlers, 'app/stage' | 'app/review' | 'app/install' | 'app/discard'> {
+  return {
+    'app/stage': async ({ source, progressId }, signal) => {
+      const request = { isWaiting: false, onProgress: progress(progressId), signal };
+      return createAppReview(stages.partsOf(await stages.take(source, request)));
+    },
+    'app/review': ({ stageId }) => {
+      const stage = stages.get(stageId);
+      return createAppReview(stages.partsOf({ stage, content: stages.read(stage) }));
+    },
+    'app/install': ({ stageId, digest, progressId }, signal) => {
+      const stage = stages.get(stageId);
+      return turns.take(stage.app, async () => {
+        const content = stages.read(stage);
+        const line = `A person installed version ${content.manifest.appVersion} from ${sourceText(stage.source)}`;
+        return install({ stage, content }, { digest, line, onProgress: progress(progressId), signal });
+      });
+    },
+    'app/discard': ({ stageId }) => ({ found: stages.discard(stageId) }),
+  };
+}
+
+interface KeepHandlersOptions {
+  readonly library: AppLibrary;
+  readonly records: AppRecords;
+  readonly now: () => number;
+  readonly changed: (app: string) => void;
+}
+
+/** The apps that are there: switching plugins, deleting, bringing back. */
+function createKeepHandlers({
+  library,
+  records,
+  now,
+  changed,
+}: KeepHandlersOptions): Pick<AppHandlers, 'app/list' | 'app/setPlugin' | 'app/delete' | 'app/restore'> {
+  return {
     'app/list': ({ withDeleted = false }) =>
       records
         .list()
         .filter(({ deletedAt }) => withDeleted || deletedAt === null)
         .map((app) => library.view(app)),
-    'app/stage': async ({ source, progressId }, signal) => {
-      const made = await stage(source, { isWaiting: false, onProgress: progress(progressId), signal });
-      return createAppReview(partsOf(made.stage, made.content));
-    },
-    'app/review': ({ stageId }) => createAppReview(partsOf(stageOf(stageId))),
-    'app/install': ({ stageId, digest, progressId }, signal) => {
-      const found = stageOf(stageId);
-      return busy.take(found.app, async () => {
-        const content = readApp(new FrozenTree(blobs, found.code));
-        const line = `A person installed version ${content.manifest.appVersion} from ${sourceText(found.source)}`;
-        return install(found, content, { digest, line, onProgress: progress(progressId), signal });
-      });
-    },
-    'app/discard': ({ stageId }) => ({ found: discard(stageId) }),
-    'app/update': ({ app: id, progressId }, signal) =>
-      busy.take(id, async () => {
-        const app = library.get(id);
-        // A backup is what it was; it has no newer versions.
-        if (app.source.kind === 'backup') return { kind: 'none' as const };
-        const made = await stage(app.source, { isWaiting: true, onProgress: progress(progressId), signal });
-        if (made.stage.app !== id) {
-          discard(made.stage.id);
-          throw new UserError('conflict', `The source of ${id} now holds another app, ${made.stage.app}.`, {
-            app: id,
-          });
-        }
-        const parts = partsOf(made.stage, made.content);
-        const decision = decideStage(parts);
-        if (decision.kind === 'none') {
-          discard(made.stage.id);
-          return { kind: 'none' as const };
-        }
-        const review: AppReview = createAppReview(parts);
-        if (decision.kind === 'ask') {
-          changed(id);
-          return { kind: 'waits' as const, review };
-        }
-        const text = `Version ${app.appVersion} became ${made.content.manifest.appVersion}: the code changed, it asks for nothing more`;
-        const view = await install(made.stage, made.content, {
-          digest: review.digest,
-          line: text,
-          onProgress: progress(progressId),
-          signal,
-        });
-        return { kind: 'applied' as const, view, text };
-      }),
-    'app/page': async ({ app: id }, signal) => {
-      const { app } = library.open(id);
-      // A look-up for updates, which may take long, does not keep the page from opening.
-      const isThere = await blobs.verify(app.page.digest, signal);
-      return isThere ? pageOf(app) : busy.take(id, () => rebuild(id, signal));
-    },
     'app/setPlugin': ({ app, plugin, state }) => {
       library.setPlugin(app, plugin, state);
       changed(app);
@@ -257,44 +186,5 @@ export function createApps(options: AppsOptions): Apps {
       }
       return library.view(library.get(id));
     },
-    'app/export': async ({ app: id, path, progressId }, signal) => {
-      const { tree } = library.open(id);
-      return writeBackup({ app: id, path, tree, storage, now }, progress(progressId), signal);
-    },
-    'app/log': ({ app }) => records.logOf(app),
-    'appStore/list': ({ progressId, ...asked }, signal) =>
-      listStore(options, asked, progress(progressId), signal),
   };
-
-  return {
-    handlers,
-    library,
-    onChanged: (listener) => void listeners.push(listener),
-    dispose: () => busy.idle(),
-  };
-}
-
-/** Looking at every blob takes as long as there are many: once a day, remembered under a name that no app has. */
-const sweeps = '';
-const dayMs = 24 * 60 * 60 * 1000;
-
-/** One act after the other for each app. */
-class Turns {
-  readonly #last = new Map<string, Promise<unknown>>();
-
-  take<T>(app: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(app) ?? Promise.resolve();
-    const turn = before.then(work, work);
-    const settled = turn
-      .catch(() => undefined)
-      .finally(() => {
-        if (this.#last.get(app) === settled) this.#last.delete(app);
-      });
-    this.#last.set(app, settled);
-    return turn;
-  }
-
-  async idle(): Promise<void> {
-    await Promise.all(this.#last.values());
-  }
 }

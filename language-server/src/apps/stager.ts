@@ -107,6 +107,7 @@ export class Stager {
   }
 }
 
+/** How a source is taken in. */
 export interface StageRequest {
   /** True for an update that was found by looking. It replaces one that waited before. */
   readonly isWaiting: boolean;
