@@ -12,14 +12,15 @@ import { portTransport } from '../../../protocol/src/portTransport.ts';
 import type { PooledThread } from '../runners/quickjsPool.ts';
 import { startSandboxThread, type SandboxThreadOptions } from '../runners/sandboxThread.ts';
 import { CallClock } from './callClock.ts';
+import { createCallsUnderWay, type CallsUnderWay, type UnderWay } from './callsUnderWay.ts';
+import { createHostCalls, type ServeHostCall } from './hostCalls.ts';
 
 /** What a worker is given when it becomes a plugin's. */
 export interface PluginUse {
   /** Source text by relative path. */
   readonly modules: Readonly<Record<string, string>>;
   readonly entry: string;
-  /** Does what a host function does: JSON text in and out. Rejects with `BridgeError`. */
-  serve(name: string, params: string, signal: AbortSignal): Promise<string>;
+  readonly serve: ServeHostCall;
   log(level: LogLevel, text: string): void;
 }
 
@@ -55,169 +56,72 @@ export interface PluginThreadOptions extends Omit<SandboxThreadOptions, 'name'> 
   readonly wallMs?: number;
 }
 
-/** How long a plugin may go on with a call that nobody waits for. */
-const abandonedMs = 500;
-
-interface Call {
-  isAbandoned: boolean;
-  isUntouched: boolean;
-}
-
 /** Starts a thread. It does not keep the process alive until a call is under way. */
 export function startPluginThread(options: PluginThreadOptions): PluginThread {
-  const { now, setTimer } = options;
+  const { now, setTimer, callMs = pluginLimits.callMs, interruptMs = pluginLimits.interruptMs } = options;
   const thread = startSandboxThread({ ...options, name: 'sallyport plugin' });
   const { worker } = thread;
-  const calls = new Set<Call>();
-  const asked = new Map<number, AbortController>();
-  /** Host functions that may still be asked for: each call under way brings some. */
-  let mayAsk = 0;
-  /** What is asked begins one after the other, each in a turn of its own: the engine has other things to do in between. */
-  let turn = Promise.resolve();
-  let seq = 0;
+  const end = (): void => void thread.end();
   let use: PluginUse | undefined;
-  let killed = false;
-  /** Counts what came from the worker: as long as nothing comes, it does one and the same thing. */
-  let heard = 0;
-
-  const clock = new CallClock({
-    now,
-    setTimer,
-    onExpired: () => {
-      killed = true;
-      void thread.end();
+  /** Counts what lets the plugin run: that it waits counts only where it has had the latest. */
+  let seq = 0;
+  let isExpired = false;
+  const onExpired = (): void => {
+    isExpired = true;
+    end();
+  };
+  const clock = new CallClock({ now, setTimer, onExpired });
+  const hostCalls = createHostCalls({
+    server: () => (calls.size > 0 ? use?.serve : undefined),
+    answer: (id, ok, text) => {
+      // Before it is sent: the plugin runs from now on.
+      seq++;
+      if (calls.size > 0) clock.run();
+      channel.notify('host/answer', { id, seq, ok, text });
     },
   });
+  const calls: CallsUnderWay = createCallsUnderWay({ clock, hostCalls, worker, end, setTimer });
 
-  const abortAsked = (why: BridgeError): void => {
-    for (const controller of asked.values()) controller.abort(why);
-  };
-
-  const answer = (id: number, ok: boolean, text: string): void => {
-    // Before it is sent: the plugin runs from now on.
-    seq++;
-    if (calls.size > 0) clock.run();
-    channel.notify('host/answer', { id, seq, ok, text });
-  };
-
-  const refuse = (id: number, error: unknown): void => {
-    const { code, message } =
-      error instanceof BridgeError ? error : new BridgeError('internal', 'Sallyport failed to do this');
-    answer(id, false, JSON.stringify({ code, message: message.slice(0, pluginLimits.messageLength) }));
-  };
-
-  const serve = async (id: number, name: string, params: string): Promise<void> => {
-    if (!use || calls.size === 0) {
-      refuse(id, new BridgeError('cancelled', 'No call is under way'));
-      return;
-    }
-    if (asked.has(id) || asked.size >= pluginLimits.hostCalls || --mayAsk < 0) {
-      refuse(id, new BridgeError('too-many', 'Too many host functions at once, or in one call'));
-      return;
-    }
-    const controller = new AbortController();
-    asked.set(id, controller);
-    try {
-      await (turn = turn.then(nextTurn));
-      controller.signal.throwIfAborted();
-      const value = await use.serve(name, params, controller.signal);
-      if (value.length > pluginLimits.textLength)
-        throw new BridgeError('too-large', 'What came is larger than a plugin can take');
-      asked.delete(id);
-      answer(id, true, value);
-    } catch (error) {
-      asked.delete(id);
-      refuse(id, controller.signal.aborted ? controller.signal.reason : error);
-    }
-  };
-
-  let setReady = (): void => undefined;
-  const standing = new Promise<void>((resolve) => (setReady = resolve));
-  const channel = new Channel(
-    portTransport(worker, () => void thread.end()),
-    pluginWorkerSide,
-    {
-      local: pluginWorkerEvents,
-      requestHandlers: {},
-      notificationHandlers: {
-        'worker/ready': () => setReady(),
-        'host/call': ({ id, name, params }) => {
-          heard++;
-          void serve(id, name, params);
-        },
-        'plugin/waiting': (latest) => {
-          heard++;
-          if (latest.seq === seq) clock.pause();
-        },
-        'plugin/log': ({ level, text }) => {
-          if (calls.size > 0) use?.log(level, text);
-        },
+  const standing = Promise.withResolvers<void>();
+  const channel = new Channel(portTransport(worker, end), pluginWorkerSide, {
+    local: pluginWorkerEvents,
+    requestHandlers: {},
+    notificationHandlers: {
+      'worker/ready': () => standing.resolve(),
+      'host/call': ({ id, name, params }) => {
+        calls.heard();
+        hostCalls.ask(id, name, params);
       },
-      onClose: () => {
-        clock.stop();
-        abortAsked(new BridgeError('cancelled', 'The plugin ended'));
+      'plugin/waiting': (latest) => {
+        calls.heard();
+        if (latest.seq === seq) clock.pause();
       },
-      setTimer,
+      'plugin/log': ({ level, text }) => {
+        if (calls.size > 0) use?.log(level, text);
+      },
     },
-  );
+    onClose: () => {
+      clock.stop();
+      hostCalls.abort('The plugin ended');
+    },
+    setTimer,
+  });
   // After the channel: to listen for messages takes hold of the process again.
   worker.unref();
-  const ready = Promise.race([standing, thread.gone]);
+  const ready = Promise.race([standing.promise, thread.gone]);
 
-  const finish = (call: Call): void => {
-    clock.end(call);
-    calls.delete(call);
-    if (calls.size > 0) return;
-    mayAsk = 0;
-    abortAsked(new BridgeError('cancelled', 'The call is over'));
-    worker.unref();
-  };
-
-  /**
-   * Nobody waits for this call. Where that holds for all, what they wait for is taken back. Soon after, the worker ends
-   * if nobody waits for any, or if it has done nothing since but run: calls that came later were not begun then.
-   */
-  const abandon = (call: Call): void => {
-    call.isAbandoned = true;
-    const isAlone = (): boolean => [...calls].every((each) => each.isAbandoned);
-    if (isAlone()) abortAsked(new BridgeError('cancelled', 'The call was cancelled'));
-    const [heardThen, wasRunning, begun] = [heard, clock.isRunning, new Set(calls)];
-    const decide = (): void => {
-      const isStuck = wasRunning && heard === heardThen;
-      if (!calls.has(call) || (!isAlone() && !isStuck)) return;
-      for (const each of calls) each.isUntouched = isStuck && !begun.has(each);
-      void thread.end();
-    };
-    // A turn later: what came while the engine was busy is heard first.
-    setTimer(() => setImmediate(decide), abandonedMs);
-  };
-
-  const toEnd = (call: Call, error: unknown): CallEnd => {
-    const { lastError } = thread;
-    if (killed) return { kind: 'killed', code: 'timeout', message: 'It ran too long' };
-    if (lastError instanceof Error && 'code' in lastError && lastError.code === 'ERR_WORKER_OUT_OF_MEMORY')
-      return { kind: 'killed', code: 'memory', message: 'out of memory' };
-    if (lastError !== undefined || (error instanceof UserError && error.code === 'bad-message'))
-      return { kind: 'killed', code: 'broken', message: errorMessage(lastError ?? error) };
-    return { kind: call.isUntouched ? 'untouched' : 'ended' };
-  };
-
-  const run = async (call: Call, functionName: string, input: string): Promise<CallEnd> => {
-    const { callMs = pluginLimits.callMs, interruptMs = pluginLimits.interruptMs } = options;
+  const run = async (call: UnderWay, functionName: string, input: string): Promise<CallEnd> => {
     try {
-      calls.add(call);
-      mayAsk += pluginLimits.hostCallsPerCall;
-      worker.ref();
       seq++;
-      clock.begin(call, callMs);
-      const end = await channel.call('plugin/call', { functionName, input, interruptMs, seq });
-      heard++;
-      return end;
+      calls.begin(call, callMs);
+      const done = await channel.call('plugin/call', { functionName, input, interruptMs, seq });
+      calls.heard();
+      return done;
     } catch (error) {
       await thread.end();
-      return toEnd(call, error);
+      return isExpired ? expired : toEnd(thread.lastError, error, call);
     } finally {
-      finish(call);
+      calls.finish(call);
     }
   };
 
@@ -243,31 +147,49 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
       }
     },
     call(functionName, input, signal) {
-      const call: Call = { isAbandoned: false, isUntouched: false };
+      const call: UnderWay = { isAbandoned: false, isUntouched: false };
       const outcome = run(call, functionName, input);
-      return new Promise((settle) => {
-        const giveUp = (end: CallEnd): void => {
-          done();
-          settle(end);
-          abandon(call);
-        };
-        const onAbort = (): void => giveUp({ kind: 'cancelled' });
-        const stopTimer = setTimer(() => giveUp({ kind: 'waited' }), options.wallMs ?? pluginLimits.wallMs);
-        const done = (): void => {
-          stopTimer();
-          signal.removeEventListener('abort', onAbort);
-        };
-        signal.addEventListener('abort', onAbort, { once: true });
-        void outcome.then((end) => {
-          done();
-          settle(end);
-        });
-        if (signal.aborted) onAbort();
-      });
+      const { wallMs = pluginLimits.wallMs } = options;
+      return untilGivenUp(outcome, { signal, wallMs, setTimer, onGivenUp: () => calls.abandon(call) });
     },
   };
 }
 
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+const expired: CallEnd = { kind: 'killed', code: 'timeout', message: 'It ran too long' };
+
+/** How a call ended with its worker, by what ended the worker and by how the channel failed. */
+function toEnd(lastError: unknown, failure: unknown, call: UnderWay): CallEnd {
+  if (lastError instanceof Error && 'code' in lastError && lastError.code === 'ERR_WORKER_OUT_OF_MEMORY')
+    return { kind: 'killed', code: 'memory', message: 'out of memory' };
+  if (lastError !== undefined || (failure instanceof UserError && failure.code === 'bad-message'))
+    return { kind: 'killed', code: 'broken', message: errorMessage(lastError ?? failure) };
+  return { kind: call.isUntouched ? 'untouched' : 'ended' };
+}
+
+interface Patience {
+  readonly signal: AbortSignal;
+  readonly wallMs: number;
+  readonly setTimer: (run: () => void, ms: number) => () => void;
+  readonly onGivenUp: () => void;
+}
+
+/** The end of a call; before that, that it was cancelled or waited for too long. */
+function untilGivenUp(outcome: Promise<CallEnd>, patience: Patience): Promise<CallEnd> {
+  const { signal, wallMs, setTimer, onGivenUp } = patience;
+  return new Promise((resolve) => {
+    const settle = (end: CallEnd): void => {
+      stopTimer();
+      signal.removeEventListener('abort', onAbort);
+      resolve(end);
+    };
+    const giveUp = (end: CallEnd): void => {
+      settle(end);
+      onGivenUp();
+    };
+    const onAbort = (): void => giveUp({ kind: 'cancelled' });
+    const stopTimer = setTimer(() => giveUp({ kind: 'waited' }), wallMs);
+    signal.addEventListener('abort', onAbort, { once: true });
+    void outcome.then(settle);
+    if (signal.aborted) onAbort();
+  });
 }

@@ -4,7 +4,7 @@ import { Sources, type Use } from './sources.ts';
 
 /** Whoever adds a way to act to the agent has to say here how it is behind the gate. */
 describe('effects that a model could reach', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   let sources: Sources;
   before(() => {
     sources = new Sources();
