@@ -5,9 +5,9 @@ import {
   createHostFunctions,
   type HostFunctionOptions,
 } from '../../language-server/src/plugins/hostFunctions/hostFunctions.ts';
+import type { InstalledPlugin } from '../../language-server/src/plugins/installedPlugin.ts';
 import {
   createPluginHost,
-  type InstalledPlugin,
   type PluginHost,
   type PluginHostOptions,
 } from '../../language-server/src/plugins/pluginHost.ts';

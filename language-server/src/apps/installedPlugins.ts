@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BridgeError } from '../../../protocol/src/bridge.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
-import type { InstalledPlugin } from '../plugins/pluginHost.ts';
+import type { InstalledPlugin } from '../plugins/installedPlugin.ts';
 import type { AppLibrary } from './appLibrary.ts';
 
 /**

@@ -1,31 +1,17 @@
 import { BridgeError } from '../../../protocol/src/bridge.ts';
 import type { Json } from '../../../protocol/src/canonicalJson.ts';
-import { errorMessage } from '../../../protocol/src/errors.ts';
-import { findMismatch, type FunctionSchema } from '../../../protocol/src/functionSchema.ts';
-import { NotPlain, parsePlainJson, toPlainJson } from '../../../protocol/src/plainJson.ts';
-import { pluginLimits, type LogLevel } from '../../../protocol/src/plugin.ts';
-import { QuickjsPool } from '../runners/quickjsPool.ts';
+import type { FunctionSchema } from '../../../protocol/src/functionSchema.ts';
+import type { LogLevel } from '../../../protocol/src/plugin.ts';
+import { toInput } from './callValues.ts';
+import { judgeEnd, type SettledEnd } from './callVerdict.ts';
 import type { HostFunctions } from './hostFunctions/hostFunctions.ts';
+import type { InstalledPlugin } from './installedPlugin.ts';
 import { LivePlugins, type LivePlugin } from './livePlugins.ts';
+import { createPluginFaults } from './pluginFaults.ts';
 import { pluginMessages } from './pluginMessages.ts';
 import type { PluginStates, PluginStatus, PluginStops } from './pluginRecords.ts';
-import type { CallEnd, PluginThread } from './pluginThread.ts';
-import type { PluginRights } from './rights.ts';
-
-/** A plugin as it was reviewed and installed. */
-export interface InstalledPlugin {
-  /** Of exactly this code: another digest is another worker. */
-  readonly digest: string;
-  /** A key of the modules. */
-  readonly entry: string;
-  readonly functions: Readonly<Record<string, { input: FunctionSchema; output: FunctionSchema }>>;
-  /** What a person accepted and the manifest asks for. */
-  readonly rights: PluginRights;
-  /** What grants of the vault are bound to. */
-  readonly installation: string;
-  /** Source text of its `.js` and `.mjs` files by path below its folder, as they were frozen. */
-  readModules(): Promise<Readonly<Record<string, string>>>;
-}
+import { createPluginStarts } from './pluginStarts.ts';
+import type { PluginThread } from './pluginThread.ts';
 
 export interface PluginCall {
   /** Set by the side that knows whose page asks, never read from what it asks. */
@@ -59,12 +45,7 @@ export interface PluginHostOptions {
 /** Workers at once. Each takes some megabytes; a plugin without one starts in a blink. */
 export const mostLivePlugins = 16;
 const mostWaiting = 64;
-/** So often within a day a plugin may have to be stopped before it is switched off. */
-const mostStops = 3;
-const dayMs = 24 * 60 * 60 * 1000;
 const defaultIdleMs = 60_000;
-/** A plugin that fails at each call is not told of at each. */
-const noteMs = 1000;
 
 /** Runs the plugins of apps: each in a worker of its own, for a bounded time, with nothing but the host functions. */
 export interface PluginHost {
@@ -87,141 +68,37 @@ export interface PluginHost {
 
 /** Nothing is read or started before the first call or `warmUp`. */
 export function createPluginHost(options: PluginHostOptions): PluginHost {
-  const { find, hostFunctions, states, stops, now, setTimer, standby = 1, idleMs = defaultIdleMs } = options;
+  const { find, states, stops, setTimer, standby = 1, idleMs = defaultIdleMs } = options;
   const live = new LivePlugins({ most: options.mostLive ?? mostLivePlugins, mostWaiting, idleMs, setTimer });
-  let pool: Promise<QuickjsPool<PluginThread>> | undefined;
+  const starts = createPluginStarts({ ...options, standby, idleMs });
+  const faults = createPluginFaults({ ...options, end: (plugin) => live.end(plugin) });
   let isDisposed = false;
 
-  /** A failed start is tried again with the next call. */
-  const openPool = async (): Promise<QuickjsPool<PluginThread>> => {
-    pool ??= options
-      .prepareThreads()
-      .then((start) => new QuickjsPool({ start, memoryPages: 0, standby, idleMs, setTimer }));
-    try {
-      return await pool;
-    } catch (error) {
-      pool = undefined;
-      throw error;
-    }
-  };
-
-  const start = async (plugin: LivePlugin, installed: InstalledPlugin): Promise<PluginThread> => {
-    const [threads, modules] = await Promise.all([openPool(), installed.readModules()]);
-    assertBounded(modules);
-    const thread = threads.take(0);
-    // After this turn: the call comes first, as starting a thread blocks for a moment.
-    setImmediate(() => threads.refill());
-    const { app, plugin: id } = plugin.identity;
-    try {
-      await thread.load({
-        modules,
-        entry: installed.entry,
-        serve: (name, params, signal) => hostFunctions(plugin.identity, name, params, signal),
-        log: (level, text) => options.log(app, id, level, pluginMessages.said(text)),
-      });
-      return thread;
-    } catch (error) {
-      await thread.end();
-      throw error;
-    }
-  };
-
-  const notedAt = new Map<string, number>();
-  /** Keeps what went wrong for people, where it is not what is kept. */
-  const note = (app: string, plugin: string, lastError: string): void => {
-    options.log(app, plugin, 'error', lastError);
-    const status = states.read(app, plugin);
-    const key = `${app}/${plugin}`;
-    if (status.lastError === lastError || Math.abs(now() - (notedAt.get(key) ?? -Infinity)) < noteMs) return;
-    notedAt.set(key, now());
-    states.write(app, plugin, { ...status, lastError });
-    options.onChanged(app, plugin);
-  };
-
-  /** Ends a worker that had to be stopped and counts it once, whatever number of calls it took with it. */
-  const countStop = (plugin: LivePlugin, code: StopCode, functionName: string): void => {
-    if (plugin.isStopped) return;
-    plugin.isStopped = true;
-    void live.end(plugin);
-    const { app, plugin: id } = plugin.identity;
-    const at = now();
-    const count = stops.add(app, id, at, at - dayMs);
-    const lastError = `${functionName}: ${pluginMessages.stopped(code)}`;
-    options.log(app, id, 'error', lastError);
-    const status = states.read(app, id);
-    const isOver = count >= mostStops && status.state === 'on';
-    states.write(app, id, {
-      state: isOver ? 'switched-off' : status.state,
-      reason: isOver ? pluginMessages.switchedOff(count, code, functionName) : status.reason,
-      lastError,
-    });
-    options.onChanged(app, id);
-  };
-
-  const settle = (request: PluginCall, schema: FunctionSchema, plugin: LivePlugin, end: SettledEnd): Json => {
-    const { app, plugin: id, functionName } = request;
-    const failed = (text: string): BridgeError => {
-      note(app, id, `${functionName}: ${text}`);
-      return new BridgeError('plugin-failed', text);
-    };
-    switch (end.kind) {
-      case 'ok': {
-        const output = parseOutput(end.output);
-        const problem = output instanceof NotPlain ? output.message : findMismatch(schema, output, 'output');
-        if (problem !== undefined || output instanceof NotPlain)
-          throw failed(pluginMessages.output(problem ?? ''));
-        return output;
-      }
-      case 'error':
-      case 'killed': {
-        const { code } = end;
-        if (code === 'timeout' || code === 'memory' || code === 'broken') {
-          countStop(plugin, code, functionName);
-          throw new BridgeError(
-            code === 'timeout' ? 'timeout' : 'plugin-failed',
-            pluginMessages.stopped(code),
-          );
-        }
-        if (code === 'too-large') throw new BridgeError('too-large', pluginMessages.said(end.message));
-        throw failed(pluginMessages.said(end.message));
-      }
-      case 'ended': {
-        assertOn(states.read(app, id));
-        throw new BridgeError('unavailable', pluginMessages.ended());
-      }
-      case 'cancelled':
-        throw new BridgeError('cancelled', pluginMessages.cancelled());
-      case 'waited':
-        throw new BridgeError('timeout', pluginMessages.waited());
-    }
+  const settle = (call: CheckedCall, plugin: LivePlugin, end: SettledEnd): Json => {
+    const verdict = judgeEnd(end, call.schema);
+    if ('value' in verdict) return verdict.value;
+    const { app, plugin: id, functionName } = call;
+    if (verdict.noted !== undefined) faults.note(app, id, `${functionName}: ${verdict.noted}`);
+    if (verdict.stop !== undefined) faults.stop(plugin, verdict.stop, functionName);
+    if (end.kind === 'ended') assertOn(states.read(app, id));
+    throw verdict.error;
   };
 
   /** Undefined where its worker ended, for what another call did, before the plugin was entered. */
-  const run = async (
-    request: PluginCall,
-    installed: InstalledPlugin,
-    { input, schema }: { readonly input: string; readonly schema: FunctionSchema },
-  ): Promise<{ readonly value: Json } | undefined> => {
-    const { app, plugin, functionName, signal } = request;
-    const { rights, installation } = installed;
+  const run = async (call: CheckedCall): Promise<{ readonly value: Json } | undefined> => {
+    const { app, plugin, installed, functionName, input, signal } = call;
+    const { digest, rights, installation } = installed;
     const identity = { app, plugin, rights, installation };
-    const entered = await live.enter(
-      {
-        key: `${app}/${plugin}`,
-        digest: installed.digest,
-        identity,
-        start: (added) => start(added, installed),
-      },
-      signal,
-    );
+    const start = (added: LivePlugin) => starts.start(added, installed);
+    const entered = await live.enter({ key: `${app}/${plugin}`, digest, identity, start }, signal);
     try {
       entered.identity = identity;
       const thread = await entered.thread.catch(async (error: unknown) => {
         await live.end(entered);
-        throw toStartError(error);
+        throw error;
       });
       const end = await thread.call(functionName, input, signal);
-      return end.kind === 'untouched' ? undefined : { value: settle(request, schema, entered, end) };
+      return end.kind === 'untouched' ? undefined : { value: settle(call, entered, end) };
     } finally {
       live.leave(entered);
     }
@@ -229,25 +106,16 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
 
   return {
     async call(request) {
-      const { app, plugin, functionName, signal } = request;
       if (isDisposed) throw new BridgeError('unavailable', pluginMessages.ended());
-      const installed = await find(app, plugin);
+      const installed = await find(request.app, request.plugin);
       if (!installed) throw new BridgeError('not-found', pluginMessages.unknownPlugin());
-      assertOn(states.read(app, plugin));
-      const { functions } = installed;
-      const declared = Object.hasOwn(functions, functionName) ? functions[functionName] : undefined;
-      if (!declared) throw new BridgeError('not-found', pluginMessages.unknownFunction(functionName));
-      const input = toInput(declared.input, request.input);
-      if (signal.aborted) throw new BridgeError('cancelled', pluginMessages.cancelled());
-      const checked = { input, schema: declared.output };
-      const done = (await run(request, installed, checked)) ?? (await run(request, installed, checked));
+      assertOn(states.read(request.app, request.plugin));
+      const checked = toCheckedCall(request, installed);
+      const done = (await run(checked)) ?? (await run(checked));
       if (!done) throw new BridgeError('unavailable', pluginMessages.ended());
       return done.value;
     },
-    warmUp: () =>
-      void openPool()
-        .then((threads) => threads.refill())
-        .catch(() => undefined),
+    warmUp: () => starts.warmUp(),
     state: (app, plugin) => states.read(app, plugin),
     async switchOff(app, plugin, state = 'off') {
       const reason = state === 'off' ? pluginMessages.offByPerson() : pluginMessages.removed();
@@ -265,56 +133,31 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     async dispose() {
       isDisposed = true;
       await live.endAll(() => true);
-      await (await pool?.catch(() => undefined))?.dispose();
+      await starts.dispose();
     },
   };
 }
 
-type SettledEnd = Exclude<CallEnd, { kind: 'untouched' }>;
-type StopCode = 'timeout' | 'memory' | 'broken';
+/** A call of a declared function, with an input that fits. */
+interface CheckedCall extends Omit<PluginCall, 'input'> {
+  readonly installed: InstalledPlugin;
+  /** As JSON text. */
+  readonly input: string;
+  /** Of the result. */
+  readonly schema: FunctionSchema;
+}
+
+/** Throws `not-found`, `bad-params`, `too-large` or `cancelled`. */
+function toCheckedCall(request: PluginCall, installed: InstalledPlugin): CheckedCall {
+  const { functionName, signal } = request;
+  const { functions } = installed;
+  const declared = Object.hasOwn(functions, functionName) ? functions[functionName] : undefined;
+  if (!declared) throw new BridgeError('not-found', pluginMessages.unknownFunction(functionName));
+  const input = toInput(declared.input, request.input);
+  if (signal.aborted) throw new BridgeError('cancelled', pluginMessages.cancelled());
+  return { ...request, installed, input, schema: declared.output };
+}
 
 function assertOn({ state, reason }: PluginStatus): void {
   if (state !== 'on') throw new BridgeError('plugin-off', pluginMessages.off(reason));
-}
-
-/** The JSON text that the plugin is given. Throws `bad-params` or `too-large`. */
-function toInput(schema: FunctionSchema, value: unknown): string {
-  let input: Json;
-  try {
-    input = toPlainJson(value ?? null, pluginLimits.depth);
-  } catch (error) {
-    if (error instanceof NotPlain) throw new BridgeError('bad-params', pluginMessages.input(error.message));
-    throw error;
-  }
-  const problem = findMismatch(schema, input, 'input');
-  if (problem !== undefined) throw new BridgeError('bad-params', pluginMessages.input(problem));
-  const text = JSON.stringify(input);
-  if (text.length > pluginLimits.textLength)
-    throw new BridgeError('too-large', `An input has at most ${pluginLimits.textLength} characters of JSON`);
-  return text;
-}
-
-function parseOutput(text: string): Json | NotPlain {
-  try {
-    return parsePlainJson(text, pluginLimits.depth);
-  } catch (error) {
-    if (error instanceof NotPlain) return error;
-    throw error;
-  }
-}
-
-function assertBounded(modules: Readonly<Record<string, string>>): void {
-  const sources = Object.values(modules);
-  const size = sources.reduce((sum, source) => sum + source.length, 0);
-  if (sources.length > pluginLimits.moduleFiles || size > pluginLimits.moduleBytes)
-    throw new BridgeError(
-      'plugin-failed',
-      `A plugin has at most ${pluginLimits.moduleFiles} modules and ${pluginLimits.moduleBytes / 1024 / 1024} MiB of them`,
-    );
-}
-
-function toStartError(error: unknown): BridgeError {
-  return error instanceof BridgeError
-    ? error
-    : new BridgeError('unavailable', `The plugin can’t be started: ${errorMessage(error)}`);
 }
