@@ -10,16 +10,15 @@ import { createContext } from './engine/createContext.ts';
 import type { EngineClock, EngineContext } from './engine/engineContext.ts';
 import { tellLocked } from './engine/engineEvents.ts';
 import { createOpening, type EngineOpening } from './engine/engineOpening.ts';
-import { heldElsewhere } from './engine/heldElsewhere.ts';
+import { createFindHeldCards } from './engine/findHeldCards.ts';
 import { openEngine, type EngineReplacements } from './engine/openEngine.ts';
 import { Consents } from './permissions/consents.ts';
 import { createPermissionHandlers } from './permissions/permissionHandlers.ts';
-import { FindHeld, type FindTimes } from './runners/places/findHeld.ts';
+import type { FindTimes } from './runners/places/findHeld.ts';
 import { openWorkerIdentity } from './runners/worker/workerIdentity.ts';
 import { createProjectViews } from './runs/projectViews.ts';
 import { createRunHandlers } from './runs/runHandlers.ts';
 import { hasHome } from './store/home.ts';
-import { watchLeases } from './store/lease.ts';
 import { createStoreHandlers } from './store/storeHandlers.ts';
 import { createReleases } from './vault/releaseValues.ts';
 
@@ -86,22 +85,8 @@ export function createEngineServices(options: EngineServicesOptions): EngineServ
     accepted: (root, card) => consents.acceptedByCard(root).get(card) ?? [],
     onLocked: (card, why) => tellLocked(notify, card, why),
   });
-  const findHeld = new FindHeld({
-    ...context,
-    // A window without a home has nothing anywhere.
-    held: () =>
-      trusted && !opening.isEnding && hasEngine()
-        ? heldElsewhere({ ...context, remoteJobs: open().remoteJobs, consents })
-        : [],
-    get: (place) => open().places.get(place),
-    setTimer: clock.setTimer,
-    watchEngines: (changed) => {
-      const engine = opened();
-      return engine && watchLeases(engine.store.home.leases, changed);
-    },
-    hasOthers: () => opened()?.store.hasOthers() ?? false,
-    times: options.findTimes,
-  });
+  const times = options.findTimes;
+  const findHeld = createFindHeldCards({ context, opening, hasEngine, consents, times });
   const views = createProjectViews({ ...context, open, consents });
   const sshHome = options.placeSurroundings?.ssh?.home;
   const elsewhere = createElsewhere({ context, open, identity, sshHome });
