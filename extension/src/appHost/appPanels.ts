@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { together, type Disposable } from '../disposable.ts';
 import type { Engine } from '../engine.ts';
+import type { State } from '../keptValue.ts';
 import type { Log } from '../log.ts';
 import type { Notifier } from '../notifier.ts';
 import { openShell, tabIcon, webviewFolder, webviewOptions } from '../panels/openShell.ts';
@@ -10,7 +11,7 @@ import { PanelGroup } from '../panels/panelGroup.ts';
 import { createWebviewFiles } from '../panels/webviewFiles.ts';
 import type { PluginCalls } from '../vault/pluginCalls.ts';
 import { AppPanel } from './appPanel.ts';
-import { AppSlots, appViewTypes, type State } from './appSlots.ts';
+import { AppSlots, appViewTypes } from './appSlots.ts';
 import { nativeWindow } from './nativeWindow.ts';
 
 export interface AppPanelsOptions {

@@ -1,10 +1,5 @@
 import * as z from 'zod/mini';
-
-/** The part of VS Code's `Memento` that this needs: `globalState`, which no workspace can write. */
-export interface State {
-  get(name: string): unknown;
-  update(name: string, value: unknown): PromiseLike<void>;
-}
+import type { State } from '../keptValue.ts';
 
 /**
  * View types for apps. VS Code derives a webview's origin from its view type, so each app has its own; and it wakes an

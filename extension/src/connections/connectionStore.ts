@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { connectionKinds, type Connection } from '../../../protocol/src/agent.ts';
-import { Emitter } from '../emitter.ts';
 import type { Disposable } from '../disposable.ts';
+import { KeptValue, type State } from '../keptValue.ts';
 import { parseAddress } from './address.ts';
 import { toModelView, type FactTable } from './modelFacts.ts';
 import { listedModel, type ListedModel } from './modelList.ts';
@@ -20,34 +20,19 @@ export const savedConnection = z.strictObject({
 });
 export type SavedConnection = z.infer<typeof savedConnection>;
 
-/** The part of VS Code's `Memento` that connections need: `globalState`, which no workspace can write. */
-export interface State {
-  get(name: string): unknown;
-  update(name: string, value: unknown): PromiseLike<void>;
-}
-
-const stateName = 'sallyport.connections';
-
 /** The connections that a person made. They are in no setting and no file of a workspace. */
 export class ConnectionStore implements Disposable {
-  readonly #state: State;
-  readonly #changed: Emitter<void>;
+  readonly #kept: KeptValue<readonly SavedConnection[]>;
 
   constructor(state: State, onError: (error: unknown) => void) {
-    this.#state = state;
-    this.#changed = new Emitter(onError);
+    this.#kept = new KeptValue(state, { name: 'sallyport.connections', parse: parseConnections, onError });
   }
 
-  readonly onDidChange = (listener: () => void): Disposable => this.#changed.on(listener);
+  readonly onDidChange = (listener: () => void): Disposable => this.#kept.onDidChange(listener);
 
   /** In the order in which they were made. One that does not parse, or whose address is none, is not there. */
-  list(): SavedConnection[] {
-    const value = this.#state.get(stateName);
-    if (!Array.isArray(value)) return [];
-    return value.flatMap((each) => {
-      const { success, data } = z.safeParse(savedConnection, each);
-      return success && (data.kind === 'vscode' || 'base' in parseAddress(data.base)) ? [data] : [];
-    });
+  list(): readonly SavedConnection[] {
+    return this.#kept.read();
   }
 
   find(id: string): SavedConnection | undefined {
@@ -61,21 +46,24 @@ export class ConnectionStore implements Disposable {
     const after = isKnown
       ? before.map((each) => (each.id === connection.id ? connection : each))
       : [...before, connection];
-    await this.#write(after);
+    await this.#kept.write(after);
   }
 
   async remove(id: string): Promise<void> {
-    await this.#write(this.list().filter((each) => each.id !== id));
+    await this.#kept.write(this.list().filter((each) => each.id !== id));
   }
 
   dispose(): void {
-    this.#changed.dispose();
+    this.#kept.dispose();
   }
+}
 
-  async #write(connections: readonly SavedConnection[]): Promise<void> {
-    await this.#state.update(stateName, connections);
-    this.#changed.fire();
-  }
+function parseConnections(value: unknown): SavedConnection[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((each) => {
+    const { success, data } = z.safeParse(savedConnection, each);
+    return success && (data.kind === 'vscode' || 'base' in parseAddress(data.base)) ? [data] : [];
+  });
 }
 
 /** The canonical origin of a connection: what its key is bound to and what the log names. */

@@ -1,12 +1,6 @@
 import * as z from 'zod/mini';
-import { Emitter } from '../emitter.ts';
 import type { Disposable } from '../disposable.ts';
-
-/** The part of VS Code's `Memento` that this needs: `globalState`, which no workspace can write. */
-export interface State {
-  get(name: string): unknown;
-  update(name: string, value: unknown): PromiseLike<void>;
-}
+import { KeptValue, type State } from '../keptValue.ts';
 
 const answer = z.enum(['given', 'none']);
 export type WishAnswer = z.infer<typeof answer>;
@@ -17,56 +11,46 @@ export interface WishOwner {
   readonly scope: string;
 }
 
-const stateName = 'sallyport.pluginWishes';
 const kept = z.record(z.string(), answer);
+type Kept = Readonly<z.infer<typeof kept>>;
 
 /**
  * What a person answered to the wishes of plugins, so that each is asked for once. It gives nothing by itself: a value is
  * used by a grant of the vault, and by that only while the answer here is `given`.
  */
 export class WishAnswers implements Disposable {
-  readonly #state: State;
-  readonly #changed: Emitter<void>;
+  readonly #kept: KeptValue<Kept>;
 
   constructor(state: State, onError: (error: unknown) => void) {
-    this.#state = state;
-    this.#changed = new Emitter(onError);
+    const parse = (value: unknown): Kept => z.safeParse(kept, value).data ?? {};
+    this.#kept = new KeptValue(state, { name: 'sallyport.pluginWishes', parse, onError });
   }
 
-  readonly onDidChange = (listener: () => void): Disposable => this.#changed.on(listener);
+  readonly onDidChange = (listener: () => void): Disposable => this.#kept.onDidChange(listener);
 
   get isEmpty(): boolean {
-    return Object.keys(this.#all()).length === 0;
+    return Object.keys(this.#kept.read()).length === 0;
   }
 
   /** Undefined where nobody has answered. */
   of(owner: WishOwner): WishAnswer | undefined {
-    return new Map(Object.entries(this.#all())).get(nameOf(owner));
+    return new Map(Object.entries(this.#kept.read())).get(nameOf(owner));
   }
 
   async put(owner: WishOwner, value: WishAnswer): Promise<void> {
-    await this.#write({ ...this.#all(), [nameOf(owner)]: value });
+    await this.#kept.write({ ...this.#kept.read(), [nameOf(owner)]: value });
   }
 
   /** Forgets the answers to all other wishes. */
   async keepOnly(owners: readonly WishOwner[]): Promise<void> {
     const names = new Set(owners.map(nameOf));
-    const all = Object.entries(this.#all());
+    const all = Object.entries(this.#kept.read());
     const left = all.filter(([name]) => names.has(name));
-    if (left.length < all.length) await this.#write(Object.fromEntries(left));
+    if (left.length < all.length) await this.#kept.write(Object.fromEntries(left));
   }
 
   dispose(): void {
-    this.#changed.dispose();
-  }
-
-  #all(): Readonly<Record<string, WishAnswer>> {
-    return z.safeParse(kept, this.#state.get(stateName)).data ?? {};
-  }
-
-  async #write(all: Readonly<Record<string, WishAnswer>>): Promise<void> {
-    await this.#state.update(stateName, all);
-    this.#changed.fire();
+    this.#kept.dispose();
   }
 }
 

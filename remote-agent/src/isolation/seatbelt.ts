@@ -1,3 +1,13 @@
+/** What programs of macOS need to start, and where people install interpreters for all users. */
+export const systemFolders: readonly string[] = [
+  '/usr',
+  '/bin',
+  '/System',
+  '/Library/Frameworks',
+  '/opt/homebrew',
+  '/private/var/db/dyld',
+];
+
 /** What a card may reach on macOS, by absolute real paths: symbolic links are not followed by the rules. */
 export interface SeatbeltSpec {
   /** The system and interpreters, and the card's own inputs. */

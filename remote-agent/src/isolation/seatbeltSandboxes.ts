@@ -7,19 +7,10 @@ import { makeStageFolders } from '../stage.ts';
 import type { PreparedSandbox, SandboxRequest } from './bubblewrapSandboxes.ts';
 import { keepGroup } from './keeper.ts';
 import { openSandbox } from './sandbox.ts';
-import { seatbeltProfile } from './seatbelt.ts';
+import { seatbeltProfile, systemFolders } from './seatbelt.ts';
 
 export const seatbeltProgram = '/usr/bin/sandbox-exec';
 
-/** What programs of macOS need to start, and where people install interpreters for all users. */
-const systemFolders = [
-  '/usr',
-  '/bin',
-  '/System',
-  '/Library/Frameworks',
-  '/opt/homebrew',
-  '/private/var/db/dyld',
-];
 const descriptors = 6;
 
 /**

@@ -8,7 +8,7 @@ import { isLoopback, joinBelow, parseAddress } from '../../../extension/src/conn
 import { ConnectedModels } from '../../../extension/src/connections/connectedModels.ts';
 import { ConnectionKeys } from '../../../extension/src/connections/connectionKeys.ts';
 import { ConnectModel, type KeyValues } from '../../../extension/src/connections/connectModel.ts';
-import { ConnectionStore, originOf, type State } from '../../../extension/src/connections/connectionStore.ts';
+import { ConnectionStore, originOf } from '../../../extension/src/connections/connectionStore.ts';
 import {
   createLoopbackLookup,
   openHttp,
@@ -16,6 +16,7 @@ import {
 } from '../../../extension/src/connections/httpRequest.ts';
 import { ManageConnections } from '../../../extension/src/connections/manageConnections.ts';
 import { toModelView } from '../../../extension/src/connections/modelFacts.ts';
+import type { State } from '../../../extension/src/keptValue.ts';
 import { KeyVault, type KeyHeader, type Secrets } from '../../../extension/src/keys/keyVault.ts';
 import type { Notice } from '../../../extension/src/messages.ts';
 import { createSettings } from '../../../extension/src/settings.ts';

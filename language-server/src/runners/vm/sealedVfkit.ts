@@ -1,4 +1,8 @@
-import { profileString, seatbeltProfile } from '../../../../remote-agent/src/isolation/seatbelt.ts';
+import {
+  profileString,
+  seatbeltProfile,
+  systemFolders,
+} from '../../../../remote-agent/src/isolation/seatbelt.ts';
 
 export interface SealedVfkitOptions {
   /** Absolute. */
@@ -33,12 +37,3 @@ export function sealedVfkit({ program, args, image, own, shares }: SealedVfkitOp
   ];
   return ['/usr/bin/sandbox-exec', '-p', profile + rules.join('\n'), program, ...args];
 }
-
-const systemFolders = [
-  '/usr',
-  '/bin',
-  '/System',
-  '/Library/Frameworks',
-  '/opt/homebrew',
-  '/private/var/db/dyld',
-];
