@@ -119,3 +119,18 @@ export function firstLineOf(options: ConnectionOptions): Promise<string | undefi
     socket.once('error', () => done(undefined)).once('close', () => done(undefined));
   });
 }
+
+/** A rig for each test, in its folder, that has let `me` in and serves; stopped afterwards. */
+export function useWorkerRig(folder: () => string, me: IdentitySigner): () => WorkerRig {
+  let rig: WorkerRig | undefined;
+  beforeEach(async () => {
+    rig = new WorkerRig(folder());
+    rig.admit(me);
+    await rig.start();
+  });
+  afterEach(() => rig?.stop());
+  return () => {
+    if (!rig) throw new Error('The rig is there within a test');
+    return rig;
+  };
+}

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createWorkerTransport } from '../../../language-server/src/runners/worker/workerTransport.ts';
 import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
 import { until } from '../../support/until.ts';
-import { newIdentity, WorkerRig } from '../../support/workerRig.ts';
+import { newIdentity, useWorkerRig } from '../../support/workerRig.ts';
 
 /** Timers of connections in /proc/net/tcp (proc_net_tcp of the kernel's documentation). */
 const keepalive = '02';
@@ -14,19 +14,12 @@ describe('a connection to a worker whose other end is gone', function () {
   this.timeout(60_000);
   const folder = useTemporaryFolder();
   const me = newIdentity();
-  let rig: WorkerRig;
-
-  beforeEach(async () => {
-    rig = new WorkerRig(folder());
-    rig.admit(me);
-    await rig.start();
-  });
-  afterEach(() => rig.stop());
+  const rig = useWorkerRig(folder, me);
 
   const open = () =>
     createWorkerTransport({
       place: 'worker:lab',
-      worker: rig.pinned,
+      worker: rig().pinned,
       signer: me,
       now: () => Date.now(),
     }).open({ signal: new AbortController().signal, mayAsk: false, onStep: () => undefined });
@@ -46,7 +39,7 @@ describe('a connection to a worker whose other end is gone', function () {
       this.skip();
     }
     const link = await open();
-    await until(() => timersAt(rig.server.port).includes(keepalive));
+    await until(() => timersAt(rig().server.port).includes(keepalive));
     link.close();
     // Nobody asks by default (control).
     const plain = createServer(() => undefined);

@@ -22,7 +22,7 @@ import { UserError } from '../../../protocol/src/errors.ts';
 import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
 import { until } from '../../support/until.ts';
 import { auditOf } from '../../support/workerHost.ts';
-import { newIdentity, WorkerRig } from '../../support/workerRig.ts';
+import { newIdentity, useWorkerRig } from '../../support/workerRig.ts';
 
 const open = { signal: new AbortController().signal, mayAsk: false, onStep: () => undefined };
 const hasCode = (code: string, words: RegExp) => (error: unknown) =>
@@ -32,16 +32,9 @@ describe('a pinned worker', function () {
   this.timeout(60_000);
   const folder = useTemporaryFolder();
   const me = newIdentity();
-  let rig: WorkerRig;
+  const rig = useWorkerRig(folder, me);
 
-  beforeEach(async () => {
-    rig = new WorkerRig(folder());
-    rig.admit(me);
-    await rig.start();
-  });
-  afterEach(() => rig.stop());
-
-  const transport = (signer = me, pinned = rig.pinned) =>
+  const transport = (signer = me, pinned = rig().pinned) =>
     createWorkerTransport({ place: 'worker:lab', worker: pinned, signer, now: () => Date.now() });
 
   it('[WORKER-01] gives who is enrolled a stream to a runner of their own', async () => {
@@ -53,36 +46,36 @@ describe('a pinned worker', function () {
     assert.equal(text, 'sallyport-bulk 1\n');
     bulk.destroy();
     link.close();
-    assert.equal(new Set(rig.homes).size, 1);
+    assert.equal(new Set(rig().homes).size, 1);
     const other = newIdentity();
-    rig.admit(other, 'other');
+    rig().admit(other, 'other');
     (await transport(other).open(open)).close();
-    assert.equal(new Set(rig.homes).size, 2);
+    assert.equal(new Set(rig().homes).size, 2);
   });
 
   it('[WORKER-02] T01 T02 T03: no certificate, another identity, another key than the one that was signed', async () => {
-    assert.match((await rig.firstLine(undefined)) ?? '', /refused not-enrolled/);
-    assert.match((await rig.firstLine(newIdentity())) ?? '', /refused not-enrolled/);
+    assert.match((await rig().firstLine(undefined)) ?? '', /refused not-enrolled/);
+    assert.match((await rig().firstLine(newIdentity())) ?? '', /refused not-enrolled/);
     // The issuer's name of an identity that is enrolled, signed by somebody else.
     const impostor = { spki: me.spki, sign: newIdentity().sign };
-    assert.match((await rig.firstLine(impostor)) ?? '', /refused certificate/);
+    assert.match((await rig().firstLine(impostor)) ?? '', /refused certificate/);
     const leaf = await createLeaf(me, Date.now());
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const otherKey = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
     assert.throws(
-      () => connect({ port: rig.server.port, cert: leaf.cert, key: otherKey }),
+      () => connect({ port: rig().server.port, cert: leaf.cert, key: otherKey }),
       /key values mismatch/i,
     );
     // The control: the same client with what it should have is let in.
-    assert.equal(await rig.firstLine(me), workerReadyLine);
-    assert.deepEqual(rig.homes.length, 1);
+    assert.equal(await rig().firstLine(me), workerReadyLine);
+    assert.deepEqual(rig().homes.length, 1);
   });
 
   it('[WORKER-02] T04: a session is never resumed', async () => {
     const leaf = await createLeaf(me, Date.now());
     const options = {
       host: '127.0.0.1',
-      port: rig.server.port,
+      port: rig().server.port,
       ...leaf,
       rejectUnauthorized: false,
       ALPNProtocols: [workerProtocols.work],
@@ -104,7 +97,7 @@ describe('a pinned worker', function () {
         });
       });
     };
-    assert.equal(await resumes(rig.server.port), false);
+    assert.equal(await resumes(rig().server.port), false);
     // Control: an ordinary server gives a ticket, and the same client resumes by it.
     const ordinary = createServer({ ...leaf, ALPNProtocols: [workerProtocols.work] }, (socket) => {
       socket.on('error', () => undefined).write('hello\n');
@@ -115,40 +108,40 @@ describe('a pinned worker', function () {
   });
 
   it('[WORKER-02] T05 T10: an older TLS, another application protocol, none', async () => {
-    assert.equal(await rig.firstLine(me, { maxVersion: 'TLSv1.2' }), undefined);
-    assert.equal(await rig.firstLine(me, { ALPNProtocols: ['http/1.1'] }), undefined);
-    assert.match((await rig.firstLine(me, { ALPNProtocols: [] })) ?? '', /refused internal/);
-    assert.deepEqual(rig.homes, []);
+    assert.equal(await rig().firstLine(me, { maxVersion: 'TLSv1.2' }), undefined);
+    assert.equal(await rig().firstLine(me, { ALPNProtocols: ['http/1.1'] }), undefined);
+    assert.match((await rig().firstLine(me, { ALPNProtocols: [] })) ?? '', /refused internal/);
+    assert.deepEqual(rig().homes, []);
   });
 
   it('[WORKER-02] T05: nor after the certificate was renewed', async () => {
     const certificateOf = () =>
       new Promise<string>((resolve) => {
-        const socket = connect({ host: '127.0.0.1', port: rig.server.port, rejectUnauthorized: false });
+        const socket = connect({ host: '127.0.0.1', port: rig().server.port, rejectUnauthorized: false });
         socket.on('error', () => undefined);
         socket.once('secureConnect', () => {
           resolve(socket.getPeerX509Certificate()?.serialNumber ?? '');
           socket.destroy();
         });
       });
-    await rig.stop();
-    rig.renewMs = 50;
-    await rig.start();
+    await rig().stop();
+    rig().renewMs = 50;
+    await rig().start();
     const first = await certificateOf();
     await until(async () => (await certificateOf()) !== first);
-    assert.equal(await rig.firstLine(me, { maxVersion: 'TLSv1.2' }), undefined);
-    assert.equal(await rig.firstLine(me), workerReadyLine);
+    assert.equal(await rig().firstLine(me, { maxVersion: 'TLSv1.2' }), undefined);
+    assert.equal(await rig().firstLine(me), workerReadyLine);
   });
 
   it('[WORKER-03] T06: the engine sends nothing to a worker of another identity', async () => {
     const other = newIdentity();
     await assert.rejects(
-      transport(me, { ...rig.pinned, identity: other.spki.toString('base64') }).open(open),
+      transport(me, { ...rig().pinned, identity: other.spki.toString('base64') }).open(open),
       hasCode('host-key', /another identity|did not sign/),
     );
-    assert.deepEqual(rig.homes.length, 0);
+    assert.deepEqual(rig().homes.length, 0);
     // Somebody in between who has a certificate in the worker's name, and not its key.
-    const known = rig.files.signer().spki;
+    const known = rig().files.signer().spki;
     const leaf = await createLeaf({ spki: known, sign: other.sign }, Date.now());
     let heard = '';
     const server = createServer(
@@ -162,7 +155,7 @@ describe('a pinned worker', function () {
     const { port } = server.address() as { port: number };
     try {
       await assert.rejects(
-        transport(me, { ...rig.pinned, port }).open(open),
+        transport(me, { ...rig().pinned, port }).open(open),
         hasCode('host-key', /did not sign/),
       );
       assert.equal(heard, '');
@@ -182,7 +175,7 @@ describe('a pinned worker', function () {
     const at = (port: number, patience: { connectMs?: number } = {}) =>
       createWorkerTransport({
         place: 'worker:lab',
-        worker: { ...rig.pinned, port },
+        worker: { ...rig().pinned, port },
         signer: me,
         now: () => Date.now(),
         ...patience,
@@ -202,37 +195,37 @@ describe('a pinned worker', function () {
 
   it('[WORKER-03] a certificate whose time is over, or not come yet, is said as what it is', async () => {
     const late = () => Date.now() + 3 * leafMs;
-    const pinned = rig.pinned;
+    const pinned = rig().pinned;
     const fault = createWorkerTransport({ place: 'worker:lab', worker: pinned, signer: me, now: late });
     await assert.rejects(fault.open(open), hasCode('host-key', /expired/));
     assert.match(
-      (await rig.firstLine({ ...me, sign: me.sign }, await createLeaf(me, Date.now() - 2 * leafMs))) ?? '',
+      (await rig().firstLine({ ...me, sign: me.sign }, await createLeaf(me, Date.now() - 2 * leafMs))) ?? '',
       /refused certificate/,
     );
   });
 
   it('[WORKER-04] the list is read at each handshake: who is removed is refused from the next one on', async () => {
-    assert.equal(await rig.firstLine(me), workerReadyLine);
-    assert.equal(rig.files.remove(fingerprintOf(me.spki)), true);
-    assert.match((await rig.firstLine(me)) ?? '', /refused not-enrolled/);
+    assert.equal(await rig().firstLine(me), workerReadyLine);
+    assert.equal(rig().files.remove(fingerprintOf(me.spki)), true);
+    assert.match((await rig().firstLine(me)) ?? '', /refused not-enrolled/);
     await assert.rejects(transport().open(open), hasCode('sign-in', /does not know/));
   });
 
   it('[WORKER-04] a list that others can write lets nobody in', async () => {
-    const list = join(rig.files.path, 'authorized_keys');
+    const list = join(rig().files.path, 'authorized_keys');
     for (const mode of [0o644, 0o660, 0o606]) {
       chmodSync(list, mode);
-      assert.match((await rig.firstLine(me)) ?? '', /refused unsafe-files/, mode.toString(8));
+      assert.match((await rig().firstLine(me)) ?? '', /refused unsafe-files/, mode.toString(8));
     }
     chmodSync(list, 0o600);
-    assert.equal(await rig.firstLine(me), workerReadyLine);
+    assert.equal(await rig().firstLine(me), workerReadyLine);
   });
 
   it('[WORKER-05] a code enrols once, within an hour, and only at the worker that it names', async () => {
     const friend = newIdentity();
-    const fingerprint = fingerprintOf(rig.files.signer().spki);
-    const at = { host: '127.0.0.1', port: rig.server.port, fingerprint };
-    const secret = rig.files.invite(Date.now());
+    const fingerprint = fingerprintOf(rig().files.signer().spki);
+    const at = { host: '127.0.0.1', port: rig().server.port, fingerprint };
+    const secret = rig().files.invite(Date.now());
     const invitation = parseInvitation(toInvitation({ ...at, secret })) ?? assert.fail();
     const other = fingerprintOf(newIdentity().spki);
     await assert.rejects(
@@ -240,13 +233,13 @@ describe('a pinned worker', function () {
       hasCode('host-key', /invitation names/),
     );
     const pinned = await enrolAtWorker(invitation, 'friend', friend, () => Date.now());
-    assert.equal(await rig.firstLine(friend), workerReadyLine);
+    assert.equal(await rig().firstLine(friend), workerReadyLine);
     (await transport(friend, pinned).open(open)).close();
     await assert.rejects(
       enrolAtWorker(invitation, 'again', newIdentity(), () => Date.now()),
       hasCode('sign-in', /invitation/),
     );
-    const old = rig.files.invite(Date.now() - 61 * 60_000);
+    const old = rig().files.invite(Date.now() - 61 * 60_000);
     await assert.rejects(
       enrolAtWorker({ ...invitation, secret: old }, 'late', newIdentity(), () => Date.now()),
       hasCode('sign-in', /invitation/),
@@ -254,10 +247,10 @@ describe('a pinned worker', function () {
   });
 
   it('[WORKER-05] T07: a code is told to nobody who only says that they are the worker', async () => {
-    const known = rig.files.signer().spki;
+    const known = rig().files.signer().spki;
     const impostor = newIdentity();
     const leaf = await createLeaf(impostor, Date.now());
-    const secret = rig.files.invite(Date.now());
+    const secret = rig().files.invite(Date.now());
     const invitation = { host: '127.0.0.1', port: 0, fingerprint: fingerprintOf(known), secret };
     for (const said of [known, impostor.spki, undefined]) {
       let heard = '';
@@ -281,16 +274,16 @@ describe('a pinned worker', function () {
         server.close();
       }
     }
-    await enrolAtWorker({ ...invitation, port: rig.server.port }, 'me', newIdentity(), () => Date.now());
+    await enrolAtWorker({ ...invitation, port: rig().server.port }, 'me', newIdentity(), () => Date.now());
   });
 
   it('[WORKER-05] wrong codes take nobody’s invitation away', async () => {
     const at = {
       host: '127.0.0.1',
-      port: rig.server.port,
-      fingerprint: fingerprintOf(rig.files.signer().spki),
+      port: rig().server.port,
+      fingerprint: fingerprintOf(rig().files.signer().spki),
     };
-    const secret = rig.files.invite(Date.now());
+    const secret = rig().files.invite(Date.now());
     for (let turn = 0; turn < 20; turn += 1) {
       const wrong = createHash('sha256').update(String(turn)).digest('base64url');
       await assert.rejects(enrolAtWorker({ ...at, secret: wrong }, 'x', newIdentity(), () => Date.now()));
@@ -301,15 +294,15 @@ describe('a pinned worker', function () {
   it('[WORKER-05] a code that many offer at once enrols one of them', async () => {
     const at = {
       host: '127.0.0.1',
-      port: rig.server.port,
-      fingerprint: fingerprintOf(rig.files.signer().spki),
+      port: rig().server.port,
+      fingerprint: fingerprintOf(rig().files.signer().spki),
     };
-    const secret = rig.files.invite(Date.now());
+    const secret = rig().files.invite(Date.now());
     const all = await Promise.allSettled(
       Array.from({ length: 8 }, () => enrolAtWorker({ ...at, secret }, 'x', newIdentity(), () => Date.now())),
     );
     assert.equal(all.filter(({ status }) => status === 'fulfilled').length, 1);
-    assert.equal(rig.files.members().length, 2);
+    assert.equal(rig().files.members().length, 2);
   });
 
   it('[WORKER-05] T09: a key of small order is no identity', () => {
@@ -334,25 +327,25 @@ describe('a pinned worker', function () {
   });
 
   it('[WORKER-06] who connects too often waits, and is in the log', async () => {
-    await rig.stop();
-    rig.perMinute = { member: 3, strangers: 2 };
-    await rig.start();
+    await rig().stop();
+    rig().perMinute = { member: 3, strangers: 2 };
+    await rig().start();
     const lines = [];
-    for (let turn = 0; turn < 5; turn += 1) lines.push(await rig.firstLine(me));
+    for (let turn = 0; turn < 5; turn += 1) lines.push(await rig().firstLine(me));
     assert.deepEqual(lines.slice(0, 3), [workerReadyLine, workerReadyLine, workerReadyLine]);
     assert.match(lines[4] ?? '', /refused too-often/);
     const mine = join('audit', `${folderNameOf(fingerprintOf(me.spki))}.log`);
-    const log = readFileSync(join(rig.files.path, mine), 'utf8');
+    const log = readFileSync(join(rig().files.path, mine), 'utf8');
     assert.match(log, /"event":"connected","fingerprint":"SHA256:/);
     assert.match(log, /"event":"refused","refusal":"too-often"/);
     // What they do is in a file of their own, and what strangers and the keeper do is in others.
-    assert.equal(await rig.firstLine(newIdentity()), 'refused not-enrolled');
+    assert.equal(await rig().firstLine(newIdentity()), 'refused not-enrolled');
     const impostor = { spki: me.spki, sign: newIdentity().sign };
-    assert.equal(await rig.firstLine(impostor), 'refused certificate');
+    assert.equal(await rig().firstLine(impostor), 'refused certificate');
     const files = ['audit.log', 'audit/strangers.log', mine];
     const events = files.map((file) => [
       ...new Set(
-        readFileSync(join(rig.files.path, file), 'utf8')
+        readFileSync(join(rig().files.path, file), 'utf8')
           .trim()
           .split('\n')
           .map((line) => JSON.parse(line) as { event: string; refusal?: string })
@@ -367,11 +360,11 @@ describe('a pinned worker', function () {
   });
 
   it('[WORKER-06] T11: who says nothing is let go, in the handshake and after it', async () => {
-    await rig.stop();
-    rig.patienceMs = 1000;
-    await rig.start();
+    await rig().stop();
+    rig().patienceMs = 1000;
+    await rig().start();
     const certificate = await createLeaf(newIdentity(), Date.now());
-    const { port } = rig.server;
+    const { port } = rig().server;
     const silences: Socket[] = [
       createConnection({ host: '127.0.0.1', port }),
       connect({
@@ -389,7 +382,7 @@ describe('a pinned worker', function () {
   it('[WORKER-06] who was refused and does not close is closed', async () => {
     const socket = connect({
       host: '127.0.0.1',
-      port: rig.server.port,
+      port: rig().server.port,
       rejectUnauthorized: false,
       allowHalfOpen: true,
       ALPNProtocols: [workerProtocols.work],
@@ -408,11 +401,11 @@ describe('a pinned worker', function () {
   });
 
   it('[WORKER-06] one address holds few connections that show nobody, and keeps no member out by them', async () => {
-    await rig.stop();
-    rig.atOnce = { member: 3, address: 4, unknown: 100 };
-    rig.patienceMs = 10_000;
-    await rig.start();
-    const { port } = rig.server;
+    await rig().stop();
+    rig().atOnce = { member: 3, address: 4, unknown: 100 };
+    rig().patienceMs = 10_000;
+    await rig().start();
+    const { port } = rig().server;
     const half = Array.from({ length: 12 }, () => createConnection({ host: '127.0.0.1', port }));
     let closed = 0;
     for (const socket of half)
@@ -423,29 +416,29 @@ describe('a pinned worker', function () {
     await until(() => closed >= 8);
     // From elsewhere, as far as the worker can tell.
     assert.equal(
-      await rig.firstLine(me, { localAddress: '127.0.0.2' } as ConnectionOptions),
+      await rig().firstLine(me, { localAddress: '127.0.0.2' } as ConnectionOptions),
       workerReadyLine,
     );
     await until(() => closed === 12);
-    assert.equal(await rig.firstLine(me), workerReadyLine);
+    assert.equal(await rig().firstLine(me), workerReadyLine);
   });
 
   it('[WORKER-06] an identity holds so many connections at once, and gets more when it lets go', async () => {
-    await rig.stop();
-    rig.atOnce = { member: 3, address: 100, unknown: 100 };
-    await rig.start();
+    await rig().stop();
+    rig().atOnce = { member: 3, address: 100, unknown: 100 };
+    await rig().start();
     const links = [];
     for (let turn = 0; turn < 3; turn += 1) links.push(await transport().open(open));
     await assert.rejects(transport().open(open), hasCode('unreachable', /as many connections/));
     links[0]?.close();
-    await until(async () => (await rig.firstLine(me)) === workerReadyLine);
+    await until(async () => (await rig().firstLine(me)) === workerReadyLine);
     for (const link of links) link.close();
   });
 
   it('[WORKER-06] of many connections at once the first alone starts a runner', async () => {
-    await rig.stop();
+    await rig().stop();
     let [asked, atOnce, most] = [0, 0, 0];
-    await rig.start(async () => {
+    await rig().start(async () => {
       asked += 1;
       atOnce += 1;
       most = Math.max(most, atOnce);
@@ -453,30 +446,30 @@ describe('a pinned worker', function () {
       atOnce -= 1;
       throw new Error('no runner');
     });
-    await Promise.all(Array.from({ length: 10 }, () => rig.firstLine(me)));
+    await Promise.all(Array.from({ length: 10 }, () => rig().firstLine(me)));
     assert.equal(asked, 10);
     assert.equal(most, 1);
   });
 
   it('[WORKER-06] what strangers do can’t fill the disk: the log counts what is alike', async () => {
-    await rig.stop();
-    rig.perMinute = { member: 600, strangers: 5 };
-    await rig.start();
+    await rig().stop();
+    rig().perMinute = { member: 600, strangers: 5 };
+    await rig().start();
     const impostor = { spki: me.spki, sign: newIdentity().sign };
     for (let turn = 0; turn < 40; turn += 1)
-      await rig.firstLine(turn % 2 === 0 ? impostor : newIdentity(), {
+      await rig().firstLine(turn % 2 === 0 ? impostor : newIdentity(), {
         localAddress: '127.0.0.1',
       } as ConnectionOptions);
-    await rig.stop();
-    const refused = auditOf(rig.files.path).filter(({ event }) => event === 'refused');
+    await rig().stop();
+    const refused = auditOf(rig().files.path).filter(({ event }) => event === 'refused');
     assert.ok(refused.length < 12, String(refused.length));
     assert.equal(
       refused.reduce((sum, { times = 1 }) => sum + Number(times), 0),
       40,
     );
-    await rig.start();
+    await rig().start();
     // Who shows a member’s name without the key uses up nothing of that member’s.
-    assert.equal(await rig.firstLine(me), workerReadyLine);
+    assert.equal(await rig().firstLine(me), workerReadyLine);
   });
 
   it('takes nothing for an invitation that is none', () => {
@@ -490,7 +483,7 @@ describe('a pinned worker', function () {
       `sallyport-worker://h:1/#${pin}.${pin}\nx`,
     ])
       assert.equal(parseInvitation(text), undefined, text);
-    appendFileSync(join(rig.files.path, 'authorized_keys'), 'ed25519 rubbish\nnot a line\n');
-    assert.equal(rig.files.members().length, 1);
+    appendFileSync(join(rig().files.path, 'authorized_keys'), 'ed25519 rubbish\nnot a line\n');
+    assert.equal(rig().files.members().length, 1);
   });
 });

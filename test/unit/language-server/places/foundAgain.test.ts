@@ -11,11 +11,10 @@ import { bundledRunner } from '../../../support/bundledRunner.ts';
 import { openPlaceEngine } from '../../../support/placeEngine.ts';
 import { longSleep } from '../../../support/longSleep.ts';
 import { writeProject } from '../../../support/projectFolder.ts';
-import { removeHost, SshHost } from '../../../support/sshHost.ts';
-import { hasSshd } from '../../../support/sshPlace.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 import { never, type TestEngine } from '../../../support/testEngine.ts';
 import { until } from '../../../support/until.ts';
+import { useSshHost } from '../../../support/useSshHost.ts';
 
 const leftProgram = join(import.meta.dirname, '../../../support/leftPlaceEngine.ts');
 const waitMs = 60_000;
@@ -27,26 +26,12 @@ describe('a card that an engine has left elsewhere', function () {
   this.timeout(3 * waitMs);
   const folder = useTemporaryFolder();
   const engines: TestEngine[] = [];
-  let host: SshHost;
-
-  before(function () {
-    if (hasSshd) return;
-    console.log('No sshd here: install openssh-server to run these.');
-    this.skip();
-  });
-  beforeEach(async () => {
-    // PAM is off, so a password is asked for and none is right.
-    host = new SshHost({ folder: join(folder(), 'host'), settings: ['PasswordAuthentication yes'] });
-    await host.start();
-    const known = join(folder(), 'known_hosts');
-    writeFileSync(known, host.knownLine());
-    const end = `Host *\n  UserKnownHostsFile ${known}\n  GlobalKnownHostsFile none\n`;
-    writeFileSync(join(folder(), 'ssh_config'), host.configBlock('lab') + end);
-  });
   afterEach(async () => {
     for (const engine of engines.splice(0)) await engine.dispose();
-    await removeHost(host);
   });
+  // PAM is off, so a password is asked for and none is right.
+  const lab = useSshHost(folder, ['PasswordAuthentication yes']);
+  beforeEach(() => void lab.configure());
 
   const project = () => join(folder(), 'project');
   /** Runs a card with this script until it has said something, and kills its engine, after `before` that. */
@@ -71,7 +56,7 @@ describe('a card that an engine has left elsewhere', function () {
     const gone = once(child, 'exit');
     child.kill('SIGKILL');
     await gone;
-    await until(() => host.sessions().length === 0, waitMs);
+    await until(() => lab.host.sessions().length === 0, waitMs);
   };
   const open = (more: Partial<EngineServicesOptions> = {}): TestEngine => {
     const engine = openPlaceEngine(join(folder(), 'home'), project(), join(folder(), 'ssh_config'), {
@@ -100,11 +85,11 @@ describe('a card that an engine has left elsewhere', function () {
     const { lines } = await engine.handlers['log/read']({ cardRunId, fromLine: 0, count: 1000 }, never);
     return lines.map(({ text }) => text);
   };
-  const journal = () => readFileSync(join(host.home, '.sallyport/runner/journal'), 'utf8');
+  const journal = () => readFileSync(join(lab.host.home, '.sallyport/runner/journal'), 'utf8');
   const hasEndedThere = () => until(() => journal().includes('"t":"ended"'), waitMs);
   const viewOf = async (engine: TestEngine): Promise<PlaceView | undefined> =>
     (await engine.handlers['place/list']({}, never)).find(({ id }) => id === 'ssh:lab');
-  const connections = () => host.said.match(/Connection from/g)?.length ?? 0;
+  const connections = () => lab.host.said.match(/Connection from/g)?.length ?? 0;
   const counted = ['1', '2', '3', '4'];
   const nap = longSleep();
   /** Counts to two, and on when it is woken. */
@@ -154,7 +139,7 @@ describe('a card that an engine has left elsewhere', function () {
     assert.equal((await viewOf(engine))?.running, 1);
     await until(async () => (await logOf(engine)).length === 2, waitMs);
     // And over a connection that is lost on the way.
-    host.signalSessions('SIGKILL');
+    lab.host.signalSessions('SIGKILL');
     await nap.wake();
     await comesTo(engine, 'done');
     assert.deepEqual(await logOf(engine), counted);
@@ -247,12 +232,12 @@ describe('a card that an engine has left elsewhere', function () {
   it('[PLACE-17] is found though the host is down when it is first looked for', async () => {
     await leave(quick);
     await hasEndedThere();
-    await host.stop();
+    await lab.host.stop();
     const engine = open({ findTimes: often });
     engine.services.findHeld();
     await until(async () => (await viewOf(engine))?.state === 'lost', waitMs);
     await until(async () => /It may hold one card/.test((await viewOf(engine))?.detail ?? ''), waitMs);
-    await host.start();
+    await lab.host.start();
     await comesTo(engine, 'done');
   });
 

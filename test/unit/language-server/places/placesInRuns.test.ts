@@ -8,11 +8,10 @@ import type { RunView } from '../../../../protocol/src/engine.ts';
 import { bundledRunner } from '../../../support/bundledRunner.ts';
 import { openPlaceEngine } from '../../../support/placeEngine.ts';
 import { inputsFrom, writeCard, writeProject } from '../../../support/projectFolder.ts';
-import { removeHost, SshHost } from '../../../support/sshHost.ts';
-import { hasSshd } from '../../../support/sshPlace.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 import { never, statesOf, type TestEngine } from '../../../support/testEngine.ts';
 import { until } from '../../../support/until.ts';
+import { useSshHost } from '../../../support/useSshHost.ts';
 
 const crashProgram = join(import.meta.dirname, '../../../support/crashPlaceEngine.ts');
 const elsewhere = { permissions: { executionService: 'ssh:lab' } };
@@ -20,27 +19,14 @@ const elsewhere = { permissions: { executionService: 'ssh:lab' } };
 describe('runs in several places', function () {
   this.timeout(90_000);
   const folder = useTemporaryFolder();
-  let host: SshHost;
   let engine: TestEngine | undefined;
 
-  before(function () {
-    if (hasSshd) return;
-    console.log('No sshd here: install openssh-server to run these.');
-    this.skip();
-  });
-  beforeEach(async () => {
-    host = new SshHost({ folder: join(folder(), 'host') });
-    await host.start();
-    const known = join(folder(), 'known_hosts');
-    writeFileSync(known, host.knownLine());
-    const end = `Host *\n  UserKnownHostsFile ${known}\n  GlobalKnownHostsFile none\n`;
-    writeFileSync(join(folder(), 'ssh_config'), host.configBlock('lab') + end);
-  });
   afterEach(async () => {
     await engine?.dispose();
     engine = undefined;
-    await removeHost(host);
   });
+  const lab = useSshHost(folder);
+  beforeEach(() => void lab.configure());
 
   const project = () => join(folder(), 'project');
   const open = (): TestEngine =>
@@ -60,7 +46,7 @@ describe('runs in several places', function () {
     const { handlers, run } = bind(open());
     const view = await run();
     assert.deepEqual(statesOf(view), { a: 'blocked' });
-    assert.doesNotMatch(host.said, /Connection from/);
+    assert.doesNotMatch(lab.host.said, /Connection from/);
     const [card] = (await handlers['permissions/review']({ root: project() }, never)).cards;
     assert.deepEqual(
       card?.permissions.map(({ sentence }) => sentence),
@@ -132,7 +118,7 @@ describe('runs in several places', function () {
 
   it('says why where the place can’t be reached, and what does not need it runs [PLACE-12]', async () => {
     write({ a: {}, b: elsewhere });
-    await host.stop();
+    await lab.host.stop();
     const opened = open();
     await opened.acceptAll();
     const view = await opened.run();
@@ -208,7 +194,7 @@ describe('runs in several places', function () {
       };
       await until(settled);
       const started = [
-        ...readFileSync(join(host.home, '.sallyport/runner/journal'), 'utf8').matchAll(/"t":"started"/g),
+        ...readFileSync(join(lab.host.home, '.sallyport/runner/journal'), 'utf8').matchAll(/"t":"started"/g),
       ];
       assert.ok(started.length <= 1, `started ${started.length} times`);
       if (!run) {

@@ -6,39 +6,30 @@ import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import type { SshSigner } from '../../../../language-server/src/runners/ssh/sshPerson.ts';
-import { makeKey, removeHost, SshHost } from '../../../support/sshHost.ts';
-import { FakePerson, hasSshd, sshParts, type SshSetup } from '../../../support/sshPlace.ts';
+import { makeKey } from '../../../support/sshHost.ts';
+import { FakePerson, sshParts, type SshSetup } from '../../../support/sshPlace.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 import { until } from '../../../support/until.ts';
+import { useSshHost } from '../../../support/useSshHost.ts';
 
 const never = new AbortController().signal;
 
 describe('signing in to a host', function () {
   this.timeout(60_000);
   const folder = useTemporaryFolder();
-  let host: SshHost;
   const agents: ChildProcess[] = [];
 
-  before(function () {
-    if (hasSshd) return;
-    console.log('No sshd here: install openssh-server to run these.');
-    this.skip();
-  });
-  beforeEach(async () => {
-    host = new SshHost({ folder: join(folder(), 'host') });
-    await host.start();
-  });
   afterEach(async () => {
     for (const agent of agents.splice(0)) agent.kill();
-    await removeHost(host);
   });
+  const lab = useSshHost(folder);
 
   const open = async (more: Partial<SshSetup> = {}, identity = 'none', mayAsk = true): Promise<string> => {
-    const config = host
+    const config = lab.host
       .configBlock('lab')
-      .replace(host.userKey, identity)
+      .replace(lab.host.userKey, identity)
       .replace('  IdentityAgent none\n', '');
-    const parts = sshParts({ folder: join(folder(), 'here'), config, known: host.knownLine(), ...more });
+    const parts = sshParts({ folder: join(folder(), 'here'), config, known: lab.host.knownLine(), ...more });
     const session = await parts.sessions.open('lab', { signal: never, mayAsk });
     const { stdout } = await session.connection.run('echo in');
     session.close();
@@ -60,22 +51,23 @@ describe('signing in to a host', function () {
     await until(() => existsSync(socket));
     return socket;
   };
-  const allow = (publicKey: string) => appendFileSync(join(host.folder, 'authorized_keys'), `${publicKey}\n`);
+  const allow = (publicKey: string) =>
+    appendFileSync(join(lab.host.folder, 'authorized_keys'), `${publicKey}\n`);
 
   it('tells apart no agent, one that does not answer, one without keys, and one with a key [K19]', async () => {
     assert.match((await refused(open())).message, /no agent/);
     assert.match((await refused(open({ agent: join(folder(), 'gone') }))).message, /does not answer/);
     const agent = await startAgent();
     assert.match((await refused(open({ agent }))).message, /agent has no keys/);
-    execFileSync('ssh-add', ['-q', host.userKey], { env: { ...process.env, SSH_AUTH_SOCK: agent } });
+    execFileSync('ssh-add', ['-q', lab.host.userKey], { env: { ...process.env, SSH_AUTH_SOCK: agent } });
     assert.equal(await open({ agent }), 'in\n');
   });
 
   it('does not forward the agent [SSH-07]', async () => {
     const agent = await startAgent();
-    execFileSync('ssh-add', ['-q', host.userKey], { env: { ...process.env, SSH_AUTH_SOCK: agent } });
-    const config = host.configBlock('lab', ['ForwardAgent yes']).replace('  IdentityAgent none\n', '');
-    const parts = sshParts({ folder: join(folder(), 'here'), config, known: host.knownLine(), agent });
+    execFileSync('ssh-add', ['-q', lab.host.userKey], { env: { ...process.env, SSH_AUTH_SOCK: agent } });
+    const config = lab.host.configBlock('lab', ['ForwardAgent yes']).replace('  IdentityAgent none\n', '');
+    const parts = sshParts({ folder: join(folder(), 'here'), config, known: lab.host.knownLine(), agent });
     const session = await parts.sessions.open('lab', { signal: never, mayAsk: false });
     const { stdout } = await session.connection.run('echo "[$SSH_AUTH_SOCK]"');
     session.close();

@@ -6,9 +6,10 @@ import { SshDesk } from '../../../../extension/src/vault/sshDesk.ts';
 import { askSshPerson, type AskPerson } from '../../../../language-server/src/runners/places/askSshPerson.ts';
 import type { SshPerson } from '../../../../language-server/src/runners/ssh/sshPerson.ts';
 import { openSshSessions } from '../../../../language-server/src/runners/ssh/openSshTransport.ts';
-import { makeKey, removeHost, SshHost } from '../../../support/sshHost.ts';
-import { hasSshd, sshAround } from '../../../support/sshPlace.ts';
+import { makeKey } from '../../../support/sshHost.ts';
+import { sshAround } from '../../../support/sshPlace.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
+import { useSshHost } from '../../../support/useSshHost.ts';
 import { VaultHarness } from '../../../support/vaultHarness.ts';
 
 const never = new AbortController().signal;
@@ -17,7 +18,6 @@ const never = new AbortController().signal;
 describe('signing in with a key of the vault', function () {
   this.timeout(60_000);
   const folder = useTemporaryFolder();
-  let host: SshHost;
   let harness: VaultHarness;
   let vault: Vault;
   let answer: 'accepted' | 'declined';
@@ -25,14 +25,7 @@ describe('signing in with a key of the vault', function () {
   /** Everything that went to the engine or came from it. */
   let wire: string[];
 
-  before(function () {
-    if (hasSshd) return;
-    console.log('No sshd here: install openssh-server to run these.');
-    this.skip();
-  });
   beforeEach(async () => {
-    host = new SshHost({ folder: join(folder(), 'host') });
-    await host.start();
     harness = new VaultHarness();
     vault = await harness.create();
     await vault.generateKeyPair({ id: 'lab', title: 'Lab key', hosts: [], tags: [], expiresAt: null });
@@ -40,10 +33,8 @@ describe('signing in with a key of the vault', function () {
     reviewed = 0;
     wire = [];
   });
-  afterEach(async () => {
-    harness.close();
-    await removeHost(host);
-  });
+  afterEach(() => harness.close());
+  const lab = useSshHost(folder);
 
   const person = (change: (data: Buffer) => Buffer = (data) => data): SshPerson => {
     const desk = new SshDesk({
@@ -70,11 +61,11 @@ describe('signing in with a key of the vault', function () {
     return askSshPerson({ ask } as unknown as AskPerson, 'ssh:lab');
   };
   const open = async (mayAsk = true, as = person(), identity = 'none'): Promise<string> => {
-    const config = host.configBlock('lab').replace(host.userKey, identity);
+    const config = lab.host.configBlock('lab').replace(lab.host.userKey, identity);
     const { around, ownKnownHosts } = sshAround({
       folder: join(folder(), 'here'),
       config,
-      known: host.knownLine(),
+      known: lab.host.knownLine(),
     });
     const sessions = openSshSessions({ around, trustFile: ownKnownHosts, person: as });
     const session = await sessions.open('lab', { signal: never, mayAsk });
@@ -87,7 +78,7 @@ describe('signing in with a key of the vault', function () {
     return text.use((bytes) => bytes.toString('utf8'));
   };
   const letIn = async (): Promise<void> =>
-    appendFileSync(join(host.folder, 'authorized_keys'), `${await line()}\n`);
+    appendFileSync(join(lab.host.folder, 'authorized_keys'), `${await line()}\n`);
 
   it('[VAULTUSE-16] signs in after one question, and nothing of the key leaves the vault', async () => {
     await letIn();
@@ -95,7 +86,7 @@ describe('signing in with a key of the vault', function () {
     assert.equal(await open(false), 'in\n');
     assert.equal(reviewed, 1);
     assert.equal(vault.uses().length, 2);
-    assert.match(vault.uses()[0]?.host ?? '', new RegExp(`@127\\.0\\.0\\.1:${host.port}$`));
+    assert.match(vault.uses()[0]?.host ?? '', new RegExp(`@127\\.0\\.0\\.1:${lab.host.port}$`));
     using pem = await vault.open('lab', 'private-key');
     const body = pem.use((bytes) => bytes.toString('utf8')).split('\n')[1] ?? '';
     const seed = Buffer.from(body, 'base64').subarray(-32);
@@ -117,7 +108,7 @@ describe('signing in with a key of the vault', function () {
     await assert.rejects(open(), { code: 'sign-in', message: /was not allowed to sign in to ssh:lab/ });
     assert.deepEqual(vault.uses(), []);
     const file = await makeKey(join(folder(), 'other'), 'ed25519');
-    appendFileSync(join(host.folder, 'authorized_keys'), `${readFileSync(`${file}.pub`, 'utf8')}\n`);
+    appendFileSync(join(lab.host.folder, 'authorized_keys'), `${readFileSync(`${file}.pub`, 'utf8')}\n`);
     assert.equal(await open(true, person(), file), 'in\n');
   });
 
