@@ -46,7 +46,8 @@ function databaseCheck(store: Store): IsolationCheck {
   const title = 'The database is sound';
   try {
     const found = store.database.all('pragma quick_check(1)').map((row) => text(row, 'quick_check'))[0] ?? '';
-    if (found === 'ok') return { id: 'database', title, ok: true, detail: store.database.path };
+    if (found === 'ok')
+      return { id: 'database', title, ok: true, detail: `SQLite found no fault in ${store.database.path}` };
     throw new Error(found);
   } catch (error) {
     return {

@@ -4,6 +4,7 @@ import { errorMessage } from '../../../protocol/src/errors.ts';
 import { standbyRequest } from '../jobRequest.ts';
 import { removeFolder } from '../runnerFolder.ts';
 import { openBubblewrap, type PreparedSandbox, type SandboxPlace } from './bubblewrapSandboxes.ts';
+import { evidence } from './evidence.ts';
 import { initScript } from './initScript.ts';
 import type { Probed } from './isolation.ts';
 import { explainStart, installRemedy, readKernelFacts, type KernelFacts } from './remedies.ts';
@@ -50,7 +51,7 @@ function checkProgram(program: string, version: string | undefined): IsolationCh
   const check = { id: 'program', title: 'Bubblewrap is installed where nobody else can replace it' };
   const found = statSync(program, { throwIfNoEntry: false });
   if (!found) return { ...check, ok: false, detail: `${program} is not there`, remedy: installRemedy };
-  const detail = `${program}, ${version ?? 'which does not run'}`;
+  const detail = `${program}, ${version === undefined ? 'which does not run' : `version ${version}`}`;
   if ((found.mode & 0o6000) !== 0) {
     const remedy = `Run: sudo chmod u-s,g-s ${program}. A bubblewrap that runs as root for everybody is a way to become root (CVE-2020-5291).`;
     return { ...check, ok: false, detail: `${detail}, is set-user-ID`, remedy };
@@ -72,7 +73,7 @@ async function startProbe({
   const check = { id: 'start', title: 'A sandbox with every namespace of its own starts' };
   try {
     const prepared = await openBubblewrap(place, standbyRequest(), folder);
-    return { check: { ...check, ok: true, detail: 'it stands' }, prepared };
+    return { check: { ...check, ok: true, detail: evidence.start }, prepared };
   } catch (error) {
     const detail = errorMessage(error);
     return { check: { ...check, ok: false, detail, remedy: explainStart(detail, facts) } };
@@ -101,5 +102,5 @@ async function probeInside({ sandbox }: PreparedSandbox, options: ProbeOptions):
 
 async function versionOf(program: string): Promise<string | undefined> {
   const text = await runProgram(program, ['--version']);
-  return text === undefined ? undefined : (/[0-9]+(?:\.[0-9]+)+/.exec(text)?.[0] ?? 'of unknown version');
+  return text === undefined ? undefined : (/[0-9]+(?:\.[0-9]+)+/.exec(text)?.[0] ?? 'unknown');
 }

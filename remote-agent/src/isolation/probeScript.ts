@@ -1,11 +1,12 @@
 import type { IsolationCheck } from '../../../protocol/src/runner.ts';
+import { evidence } from './evidence.ts';
 
 /** Address families that a card without a network must not get a socket of: IPv4, IPv6, netlink, packet, vsock. */
 const families = [2, 10, 16, 17, 40];
 const outside = ['/', '/usr/', '/etc/', '/dev/', '/card/', '/in/', '/proc/sys/kernel/'];
 
 interface Question {
-  readonly id: string;
+  readonly id: keyof typeof evidence;
   readonly title: string;
   /** Every line that must be there; anything else is a failure. */
   readonly expected: readonly string[];
@@ -76,8 +77,9 @@ export function judgeProbe(output: string): IsolationCheck[] {
   return questions.map(({ id, title, expected, remedy }) => {
     const found = lines.filter((line) => line.startsWith(`${id} `)).map((line) => line.slice(id.length + 1));
     const ok = found.length === expected.length && expected.every((line) => found.includes(line));
+    if (ok) return { id, title, ok, detail: evidence[id] };
     const detail = found.length > 0 ? found.join(', ') : 'the probe said nothing';
-    return ok ? { id, title, ok, detail } : { id, title, ok, detail, remedy };
+    return { id, title, ok, detail, remedy };
   });
 }
 

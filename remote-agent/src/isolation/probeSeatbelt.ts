@@ -3,6 +3,7 @@ import type { IsolationCheck } from '../../../protocol/src/runner.ts';
 import { errorMessage } from '../../../protocol/src/errors.ts';
 import { standbyRequest } from '../jobRequest.ts';
 import { removeFolder, type RunnerFolder } from '../runnerFolder.ts';
+import { evidence } from './evidence.ts';
 import { initScript } from './initScript.ts';
 import type { Probed } from './isolation.ts';
 import { openSeatbelt, seatbeltProgram } from './seatbeltSandboxes.ts';
@@ -50,7 +51,7 @@ export async function probeSeatbelt(options: {
         kind: 'seatbelt',
         open: (request, jobFolder) => openSeatbelt(helpersFolder, request, jobFolder),
       },
-      report: { kind: 'seatbelt', version: '', checks: [{ ...check, ok: true, detail: 'it holds' }] },
+      report: { kind: 'seatbelt', version: '', checks: [{ ...check, ok: true, detail: evidence.seatbelt }] },
     };
   } catch (error) {
     return fail(errorMessage(error));

@@ -6,6 +6,7 @@ import { readEnvironment } from '../../../../remote-agent/src/environment.ts';
 import { closeInheritedDescriptors } from '../../../../remote-agent/src/inheritedDescriptors.ts';
 import { createPlace } from '../../../../remote-agent/src/isolation/place.ts';
 import { probeBubblewrap } from '../../../../remote-agent/src/isolation/probe.ts';
+import { evidence } from '../../../../remote-agent/src/isolation/evidence.ts';
 import { judgeProbe } from '../../../../remote-agent/src/isolation/probeScript.ts';
 import { explainStart, type KernelFacts } from '../../../../remote-agent/src/isolation/remedies.ts';
 import type { SandboxPlace } from '../../../../remote-agent/src/isolation/bubblewrapSandboxes.ts';
@@ -64,6 +65,9 @@ describe('the isolation probe', () => {
     assert.equal(probed.report.kind, 'bubblewrap');
     assert.equal(probed.report.checks.length, 7);
     assert.ok(probed.isolation);
+    const [program, ...rest] = probed.report.checks.map(({ detail }) => detail);
+    assert.match(program ?? '', /^\/usr\/bin\/bwrap, version [0-9.]+$/);
+    for (const detail of rest) assert.ok(Object.values<string>(evidence).includes(detail), detail);
   });
 
   const broken: Readonly<Record<string, string>> = {
@@ -139,6 +143,13 @@ describe('what the probe makes of its findings', () => {
       assert.deepEqual(failing(good.filter((each) => each !== line)), [line.split(' ')[0]]);
     }
     assert.equal(failing([]).length, 5);
+  });
+
+  it('[JOB-03] says in sentences what a passing check saw, and as it was found what a failing one did', () => {
+    const [files, descriptors] = judgeProbe([...good, 'descriptors 0 1 2 3 7'].join('\n'));
+    assert.equal(files?.detail, evidence.files);
+    assert.equal(descriptors?.detail, '0 1 2 3, 0 1 2 3 7');
+    for (const text of Object.values(evidence)) assert.match(text, /^[A-Z][^0-9_=]*[a-z][^_=]*\.$/, text);
   });
 
   for (const line of [
