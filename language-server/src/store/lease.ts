@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, watch } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from './database.ts';
 
@@ -21,11 +21,15 @@ export class Lease {
     this.#file.exec('begin exclusive');
   }
 
-  /** True while the engine that holds lease `id` lives. A lease that can't be looked at counts as alive. */
+  /**
+   * True while the engine that holds lease `id` lives. A lease that can't be looked at counts as alive. To those who
+   * watch leases a look is no change.
+   */
   isHeld(id: string): boolean {
     if (id === this.#id) return true;
     let file: Database | undefined;
     try {
+      if (!existsSync(join(this.#folder, id))) return false;
       file = new Database(join(this.#folder, id), 0);
       file.exec('begin immediate');
       file.exec('rollback');
@@ -54,7 +58,10 @@ export class Lease {
  */
 export function watchLeases(folder: string, changed: () => void): (() => void) | undefined {
   try {
-    const watcher = watch(folder, { persistent: false }, () => changed());
+    const watcher = watch(folder, { persistent: false }, (_event, name) => {
+      // SQLite's own files come and go with each look at a lease.
+      if (name?.endsWith('-journal') !== true) changed();
+    });
     // A folder that is removed is watched no more.
     watcher.on('error', () => watcher.close());
     return () => watcher.close();

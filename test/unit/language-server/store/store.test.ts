@@ -5,9 +5,11 @@ import { Database } from '../../../../language-server/src/store/database.ts';
 import { openHome, type Home } from '../../../../language-server/src/store/home.ts';
 import { markDamaged, openDatabase } from '../../../../language-server/src/store/openDatabase.ts';
 import { migrate } from '../../../../language-server/src/store/schema.ts';
+import { watchLeases } from '../../../../language-server/src/store/lease.ts';
 import { openStore, type Store } from '../../../../language-server/src/store/store.ts';
 import { UserError, type ErrorCode } from '../../../../protocol/src/errors.ts';
 import { mountSmallDisk } from '../../../support/smallDisk.ts';
+import { until } from '../../../support/until.ts';
 import { asOrdinaryUser, useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 
 const failsWith = (code: ErrorCode, path: string) => (error: unknown) => {
@@ -182,6 +184,28 @@ describe('store', () => {
     assert.deepEqual(
       readdirSync(home.leases).filter((name) => !name.includes('-journal')),
       [living.engineId],
+    );
+  });
+
+  it('[STO-05] tells whether another engine lives, and a look is no change', async () => {
+    const one = open();
+    assert.equal(one.hasOthers(), false);
+    const other = openStore(home);
+    writeFileSync(join(home.leases, 'e-left'), '');
+    one.database.run("insert into engines (id, pid, opened_at) values ('e-left', 1, 0)");
+    let changes = 0;
+    const stop = watchLeases(home.leases, () => (changes += 1));
+    assert.equal(one.hasOthers(), true);
+    assert.deepEqual([one.isAlive(other.engineId), one.isAlive('e-unknown')], [true, false]);
+    // What is told of the folder comes in order: this change is the first.
+    other.close();
+    assert.equal(one.hasOthers(), false);
+    await until(() => changes > 0);
+    stop?.();
+    assert.ok(changes <= 2, String(changes));
+    assert.equal(
+      watchLeases(join(home.path, 'nothing'), () => undefined),
+      undefined,
     );
   });
 
