@@ -23,7 +23,7 @@ export function createLog(scrub: (text: string) => string): Log & { readonly cha
 }
 
 /** An error and its causes, each with its stack, outermost first; at most ten. */
-export function causeChain(error: unknown): string {
+function causeChain(error: unknown): string {
   const lines: string[] = [];
   let at: unknown = error;
   for (let depth = 0; at !== undefined && depth < 10; depth++) {

@@ -4,7 +4,7 @@ import type { ProcessLimits } from './isolation/initScript.ts';
 const mebibyte = 1024 * 1024;
 
 /** Up to this a card's outputs are kept in memory until they are taken; larger ones need the disk. */
-export const memoryOutputMB = 1024;
+const memoryOutputMB = 1024;
 
 /** Sizes of what a card may write besides its outputs. */
 export const scratchBytes = { '/tmp': 256 * mebibyte, '/home/card': 64 * mebibyte } as const;

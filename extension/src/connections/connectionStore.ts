@@ -7,7 +7,7 @@ import { toModelView, type FactTable } from './modelFacts.ts';
 import { listedModel, type ListedModel } from './modelList.ts';
 
 /** A connection as it is kept: no key, and whether one was saved, so that a lost one is noticed. */
-export const savedConnection = z.strictObject({
+const savedConnection = z.strictObject({
   id: z.string(),
   kind: z.enum(connectionKinds),
   name: z.string(),

@@ -26,7 +26,7 @@ const facts = (contextTokens: number, inputPrice: number, outputPrice: number): 
  * What providers asked for at the end of 2025, as far as known; prices change, so a cost is an estimate. A model that is not here has no price and no limit shown, never a
  * guessed one; the setting `sallyport.modelFacts` adds and corrects.
  */
-export const knownModels: FactTable = {
+const knownModels: FactTable = {
   'claude-opus-4-5': facts(200_000, 5, 25),
   'claude-opus-4-1': facts(200_000, 15, 75),
   'claude-opus-4-20': facts(200_000, 15, 75),

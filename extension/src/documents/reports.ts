@@ -65,7 +65,7 @@ export class Reports implements TextDocumentContentProvider, Disposable {
   }
 }
 
-export const reportScheme = 'sallyport-report';
+const reportScheme = 'sallyport-report';
 
 function reportUri(title: string): Uri {
   return Uri.from({ scheme: reportScheme, path: `/${title.replaceAll('/', '∕')}` });

@@ -9,7 +9,7 @@ import type { Engine } from '../engine.ts';
 import { size } from '../figures.ts';
 import { plain } from '../plainText.ts';
 
-export const changeScheme = 'sallyport-change';
+const changeScheme = 'sallyport-change';
 
 /** Larger sides are not put into an editor. */
 const shownBytes = 16 * 1024 * 1024;

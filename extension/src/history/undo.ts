@@ -58,7 +58,7 @@ export class Undo {
 }
 
 /** The lines of a preview. Where something is in the way, the rest can be taken alone, after it is shown again. */
-export function stepItems(direction: Direction, steps: readonly UndoStep[], free: number): StepItem[] {
+function stepItems(direction: Direction, steps: readonly UndoStep[], free: number): StepItem[] {
   const conflicts = steps.filter((step) => step.conflict !== null);
   const answer: StepItem[] =
     conflicts.length === 0

@@ -7,7 +7,7 @@ import type { Engine } from '../engine.ts';
 export type ConversationDelta = ParamsOf<(typeof engineHeard)['conversation/delta']>;
 
 /** The rows of a conversation that are held outside the engine. */
-export const heldRows = 200;
+const heldRows = 200;
 
 /** The conversation that is shown: its summary and a window of its last rows. The engine has the rest. */
 export class ShownConversation {

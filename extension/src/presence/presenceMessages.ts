@@ -50,7 +50,7 @@ export function actSentence(act: PresenceAct): string {
   }
 }
 
-export function vaultWord(vault: VaultName): string {
+function vaultWord(vault: VaultName): string {
   return vault === 'agents' ? t('agents’ vault') : t('personal vault');
 }
 

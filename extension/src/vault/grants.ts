@@ -14,7 +14,7 @@ export interface Wanted {
  * True where the grant is for this wish and in force at `now`: the same item, field and way of use, and no host that it
  * does not name. Whether the item is still the version that was granted is for whoever has the vault to say.
  */
-export function coversWish(grant: Grant, wish: VaultWish, now: number): boolean {
+function coversWish(grant: Grant, wish: VaultWish, now: number): boolean {
   return (
     grant.item === wish.item &&
     grant.field === wish.field &&

@@ -33,7 +33,7 @@ export function runNode(
 }
 
 /** `done · 6 cards · 1 blocked · 4 from cache · 2.3 s`. */
-export function runDescription(run: RunSummary): string {
+function runDescription(run: RunSummary): string {
   const total = Object.values(run.counts).reduce((sum, count) => sum + count, 0);
   const parts = [runStateWord(run.state), labels.cards(total)];
   const blocked = blockedCards(run);

@@ -78,7 +78,7 @@ const shownLines = 5;
 const shownCharacters = 200;
 
 /** The one object that `run --json` ends with. */
-export function toReport(view: RunView) {
+function toReport(view: RunView) {
   return {
     run: view.summary.runId,
     cards: view.cards.map(({ id, status }) => ({

@@ -43,7 +43,7 @@ export interface PluginHostOptions {
 }
 
 /** Workers at once. Each takes some megabytes; a plugin without one starts in a blink. */
-export const mostLivePlugins = 16;
+const mostLivePlugins = 16;
 const mostWaiting = 64;
 const defaultIdleMs = 60_000;
 

@@ -25,7 +25,7 @@ export interface QuickjsRunnerOptions {
 }
 
 /** How long after the deadline inside the host ends the thread: what no interrupt reaches ends then. */
-export const killGraceMs = 500;
+const killGraceMs = 500;
 
 /**
  * Runs `js` cards in QuickJS: one worker thread, one instance and one memory for each run, no authority of any kind.

@@ -4,7 +4,7 @@ import { portType } from '../../../protocol/src/manifests.ts';
 import { number, text, type Database, type Row } from './database.ts';
 
 /** A file or folder that a card wrote to one of its outputs. */
-export const storedOutput = z.strictObject({ port: z.string(), type: portType, artifact: artifactRef });
+const storedOutput = z.strictObject({ port: z.string(), type: portType, artifact: artifactRef });
 export type StoredOutput = z.infer<typeof storedOutput>;
 
 /** The outputs of one successful card run, found again by cache key. */

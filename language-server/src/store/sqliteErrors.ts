@@ -14,7 +14,7 @@ const primary = {
 };
 
 /** The primary SQLite result code of an error, or undefined where it is none of SQLite's. */
-export function sqliteCode(error: unknown): number | undefined {
+function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
     return undefined;
   return error.errcode & 0xff;

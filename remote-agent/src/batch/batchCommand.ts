@@ -20,7 +20,7 @@ import { serveBatch } from './serveBatch.ts';
 import { createSlurm } from './slurm.ts';
 
 /** How the runner is told to be the login node's end of a cluster, and a task on a node. */
-export const batchUsage = `runner.cjs batch control|bulk --home DIR --sentinel TEXT [--partition NAME …]
+const batchUsage = `runner.cjs batch control|bulk --home DIR --sentinel TEXT [--partition NAME …]
 runner.cjs batch once --home DIR --submit NAME --index N --task ID --restart N`;
 
 /**

@@ -33,7 +33,7 @@ import { openRunnerHome } from '../served/runnerHome.ts';
 import { isBatchName } from './batchSystem.ts';
 
 /** What a node was found to be by the probe there; jobs on a node that differs are refused. */
-export const nodeFacts = z.strictObject({
+const nodeFacts = z.strictObject({
   /** Digest of the runner that found it. */
   program: z.string(),
   host: z.string(),
@@ -74,7 +74,7 @@ export const claim = z.strictObject({
 });
 export type Claim = z.infer<typeof claim>;
 
-export const keptResult = z.strictObject({
+const keptResult = z.strictObject({
   /** Number of the last event before the end. */
   lastSeq: z.int(),
   result: jobResult,
@@ -82,7 +82,7 @@ export const keptResult = z.strictObject({
 export type KeptResult = z.infer<typeof keptResult>;
 
 /** The key to which a job that has started wants its vault values sealed, with what shows that it is its own. */
-export const jobKey = z.strictObject({ publicKey: jobKeyText, proof: jobKeyText });
+const jobKey = z.strictObject({ publicKey: jobKeyText, proof: jobKeyText });
 export type JobKey = z.infer<typeof jobKey>;
 
 /** The answer to a key: sealed values, or why there are none. */

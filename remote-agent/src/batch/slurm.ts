@@ -20,8 +20,8 @@ import {
 export type RunSlurm = (program: string, words: readonly string[], input?: string) => Promise<SlurmAnswer>;
 
 /** What the runner, Node and staging need beside the card. */
-export const extraMemoryMB = 300;
-export const extraSeconds = 120;
+const extraMemoryMB = 300;
+const extraSeconds = 120;
 /** No more of one array, whatever the cluster allows. */
 const mostTasks = 1000;
 /** Names of one query: a command line has an end. */

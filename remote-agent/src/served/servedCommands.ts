@@ -10,7 +10,7 @@ import { serve } from './serve.ts';
 import { socketName } from './soleSocket.ts';
 
 /** How the runner is told to serve a place, and how a stream gets to it. */
-export const servedUsage = `runner.cjs serve --home DIR [--parallel N] [--idle-seconds N] [--turns SOCKET]
+const servedUsage = `runner.cjs serve --home DIR [--parallel N] [--idle-seconds N] [--turns SOCKET]
 runner.cjs connect ensure|control|bulk --home DIR [--sentinel TEXT]`;
 
 /**

@@ -26,7 +26,7 @@ export function Announcements({
 }
 
 /** What of these rows is worth saying. A whole other list is not read out: it was opened, it did not happen. */
-export function newSentences(before: readonly Item[], after: readonly Item[]): string[] {
+function newSentences(before: readonly Item[], after: readonly Item[]): string[] {
   if (before === after || after.length === 0) return [];
   const known = new Map(before.map((item) => [item.seq, item]));
   const last = before.at(-1)?.seq ?? 0;

@@ -1,5 +1,5 @@
 /** Between two signs of life. The extension loads the page anew when several are missing. */
-export const beatMs = 200;
+const beatMs = 200;
 
 /** Says that the page is alive, while it can be seen. Returns what stops it. */
 export function startBeat(document: Document, beat: () => void): () => void {

@@ -51,7 +51,7 @@ export const initialWorkbench: WorkbenchState = {
 };
 
 /** The rows that the extension sends at once, and the most that the page keeps of a conversation of any length. */
-export const sentRows = 200;
+const sentRows = 200;
 export const keptRows = 600;
 
 /** The next state. Rows that did not change keep their identity, so that only the others are drawn again. */

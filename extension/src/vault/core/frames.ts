@@ -41,7 +41,7 @@ export interface FrameHead {
 
 export const frameHeadBytes = 16;
 /** More is no frame: nothing is allocated for it. */
-export const frameLimits = { indexBytes: 16 * 1024 * 1024, rowsBytes: 256 * 1024 * 1024 } as const;
+const frameLimits = { indexBytes: 16 * 1024 * 1024, rowsBytes: 256 * 1024 * 1024 } as const;
 
 export const noContent: FrameContent = { items: [], removed: [], uses: [], grants: [] };
 

@@ -12,7 +12,7 @@ export interface ScryptCost {
 /** The cost of every fresh slot, and the least that is accepted: 128 MiB. */
 export const scryptFloor: ScryptCost = { N: 2 ** 17, r: 8, p: 1 };
 /** The most that is accepted, so that a file can't make the machine stand still: 1 GiB. */
-export const scryptCeiling: ScryptCost = { N: 2 ** 20, r: 8, p: 4 };
+const scryptCeiling: ScryptCost = { N: 2 ** 20, r: 8, p: 4 };
 
 /** Characters of the personal vault's password, at least; the Secret Key stands beside it. */
 export const shortestPassword = 8;

@@ -8,7 +8,7 @@ const ivBytes = 12;
 const authTagLength = 16;
 
 /** What sealing adds to the length. */
-export const sealBytes = ivBytes + authTagLength;
+const sealBytes = ivBytes + authTagLength;
 
 /** The bytes are not what this key sealed with this additional data. Tells no more than that. */
 export class UnsealError extends Error {

@@ -12,7 +12,7 @@ export interface VaultHeader {
   readonly head: Head;
 }
 
-export const headerKinds = ['agents', 'personal', 'agents-backup', 'personal-backup'] as const;
+const headerKinds = ['agents', 'personal', 'agents-backup', 'personal-backup'] as const;
 export type HeaderKind = (typeof headerKinds)[number];
 
 /** One way to the vault's key, which is sealed under a key of what is named. */
@@ -61,7 +61,7 @@ export type HeaderProblem = { readonly problem: 'malformed' | 'downgraded' } | {
 export const headerLimitBytes = 16 * 1024;
 
 /** The slots that each kind has, in their order. */
-export const slotsOfKind: Readonly<Record<HeaderKind, readonly KeySlot['type'][]>> = {
+const slotsOfKind: Readonly<Record<HeaderKind, readonly KeySlot['type'][]>> = {
   agents: ['device', 'recovery'],
   personal: ['password'],
   'agents-backup': ['passphrase'],

@@ -16,7 +16,7 @@ export interface RunArguments {
 /** A command line that can't be understood. The message says what to type instead. */
 export class VaultUsageError extends Error {}
 
-export const vaultUsage = [
+const vaultUsage = [
   'sallyport vault run --env NAME=ITEM.FIELD… [--vault agents] [--pass NAME]… -- COMMAND [ARGUMENT]…',
   '',
   '  --env NAME=ITEM.FIELD  puts the value into this variable of the command',

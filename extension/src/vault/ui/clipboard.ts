@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { env } from 'vscode';
 import type { Disposable } from '../../disposable.ts';
 
-export const clipboardLifeMs = 30_000;
+const clipboardLifeMs = 30_000;
 
 /**
  * Puts values into the clipboard and takes them out again after half a minute, where they are still there. Only a digest

@@ -4,7 +4,7 @@ import { closeForgetting, forgetClosed } from '../../native/forgetText.ts';
 import type { Secret } from '../core/secret.ts';
 import { revealWords } from './vaultWords.ts';
 
-export const revealSeconds = 20;
+const revealSeconds = 20;
 
 /**
  * Shows a value in a box of VS Code's own for twenty seconds. It hides itself, and is no text of a document that other

@@ -16,7 +16,7 @@ import {
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** From this long before it an expiry is warned of. */
-export const expiryWarningMs = 14 * dayMs;
+const expiryWarningMs = 14 * dayMs;
 
 const icons: Readonly<Record<ItemKind, string>> = {
   login: 'account',
@@ -198,7 +198,7 @@ function itemNode(kind: VaultKind, vault: Vault, item: ItemSummary, now: number)
 }
 
 /** Undefined where there is none to speak of yet. */
-export function expiryOf(
+function expiryOf(
   { expiresAt }: Pick<ItemSummary, 'expiresAt'>,
   now: number,
 ): { readonly text: string; readonly isOver: boolean } | undefined {

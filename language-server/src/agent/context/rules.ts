@@ -66,7 +66,7 @@ export function findRules(root: string): RulesFile[] {
 }
 
 /** Number of characters that show nothing or turn the direction of reading. */
-export function countHidden(text: string): number {
+function countHidden(text: string): number {
   if (!hasHidden(text)) return 0;
   let count = 0;
   for (const character of text) if (hasHidden(character)) count++;

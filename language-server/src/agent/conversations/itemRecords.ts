@@ -187,7 +187,7 @@ export class ItemRecords {
 }
 
 /** True for an answer that is coming and a call that has not ended. */
-export function isUnfinished(row: Item): boolean {
+function isUnfinished(row: Item): boolean {
   if (row.kind === 'answer') return row.ending === 'streaming';
   return row.kind === 'tool' && ['writing', 'waiting', 'running'].includes(row.state);
 }

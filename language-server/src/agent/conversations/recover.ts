@@ -54,7 +54,7 @@ function recoverOne(parts: RecoverParts, conversation: StoredConversation, text:
 }
 
 /** How a row that was left in the middle ended, as far as is known. */
-export function endItem(
+function endItem(
   { row, wire }: StoredItem,
   receiptOf: (opId: string) => Receipt | null,
 ): { row: Item; wire: Wire } {

@@ -34,9 +34,7 @@ export function findRipgrep(vscodeRipgrep: string | null): string | null {
 }
 
 /** The arguments of one search. Nothing of the pattern can be an option, no configuration is read, no link followed. */
-export function ripgrepArguments(
-  search: Omit<RipgrepSearch, 'base' | 'start' | 'most' | 'signal'>,
-): string[] {
+function ripgrepArguments(search: Omit<RipgrepSearch, 'base' | 'start' | 'most' | 'signal'>): string[] {
   return [
     '--no-config',
     '--no-follow',

@@ -89,7 +89,7 @@ async function tarball(
 }
 
 /** Names and versions of packages go to it, and bytes without their digest are not used; still it is not asked in the clear. */
-export function isRegistry(address: string): boolean {
+function isRegistry(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, username, password, search, hash } = new URL(address);
   const isPlain = username === '' && password === '' && search === '' && hash === '';

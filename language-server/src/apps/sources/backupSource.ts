@@ -8,7 +8,7 @@ import { TreeBuilder } from '../tree/frozenTree.ts';
 import { readZip } from './zipSource.ts';
 
 /** The first entry of a backup, which is a zip archive with `app/…` and `data/…` beside it (docs/apps.md). */
-export const backupHeader = z.strictObject({
+const backupHeader = z.strictObject({
   format: z.literal('sallyport-app-backup'),
   version: z.literal(1),
   app: z.string().check(z.regex(idPattern)),

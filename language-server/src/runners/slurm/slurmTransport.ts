@@ -24,7 +24,7 @@ export interface SlurmTransportOptions {
 }
 
 /** Below the person's home folder on the login node, unless SALLYPORT_SLURM_DIR names another folder there. */
-export const slurmFolder = '.sallyport/slurm';
+const slurmFolder = '.sallyport/slurm';
 
 /**
  * A cluster's login node over SSH. Nothing stays running there: the runner's `batch` command lives as long as the

@@ -129,7 +129,7 @@ async function look(
 }
 
 /** For a POSIX shell. Says one line: the facts as JSON, or `none` and the versions that were too old. */
-export function lookScript(folder: string, digest: string, sentinel: string): string {
+function lookScript(folder: string, digest: string, sentinel: string): string {
   const [major, minor] = oldestNode;
   const test = `var v=process.versions.node.split(".").map(Number);process.exit(v[0]>${major}||v[0]===${major}&&v[1]>=${minor}?0:1)`;
   const tell = [

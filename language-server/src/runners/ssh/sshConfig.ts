@@ -73,7 +73,7 @@ export function assertDestination(name: string): void {
 }
 
 /** `key value` lines, as `ssh -G` prints them; a key may come several times. */
-export function parseSettings(text: string): Map<string, string[]> {
+function parseSettings(text: string): Map<string, string[]> {
   const settings = new Map<string, string[]>();
   for (const line of text.split('\n')) {
     const space = line.indexOf(' ');

@@ -61,7 +61,7 @@ export interface Shell {
   readonly ended: Promise<ChannelEnd>;
 }
 
-export const execOutputBytes = 1024 * 1024;
+const execOutputBytes = 1024 * 1024;
 /** Keepalives that may go unanswered: with 15 s between them a frozen host is lost within a minute. */
 const keepaliveCount = 3;
 

@@ -11,7 +11,7 @@ export interface SshTimes {
   readonly keepaliveMs: number;
 }
 
-export const sshTimes: SshTimes = { connectMs: 20_000, keepaliveMs: 15_000 };
+const sshTimes: SshTimes = { connectMs: 20_000, keepaliveMs: 15_000 };
 
 export interface SshSessionsOptions {
   readonly around: SshSurroundings;

@@ -21,7 +21,7 @@ export interface SshTransportOptions {
 }
 
 /** Below the person's home folder on another host. */
-export const remoteFolder = '.sallyport/runner';
+const remoteFolder = '.sallyport/runner';
 
 /**
  * A served runner over SSH. Streams go straight to its Unix socket (`direct-streamlocal@openssh.com`): no program and no

@@ -27,7 +27,7 @@ const instructions = [
 ];
 
 /** The program as a file (elf(5)): one segment, that is read and run and not written. */
-export function clockProgram(): Buffer {
+function clockProgram(): Buffer {
   const code = Buffer.from(instructions.join('').replaceAll(' ', ''), 'hex');
   const [headBytes, base] = [120, 0x400000];
   const size = headBytes + code.length;

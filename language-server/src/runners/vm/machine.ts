@@ -40,7 +40,7 @@ export function qemuHypervisor(programs: MachinePrograms): Hypervisor {
  * Starts the VM of a folder; it goes on when this engine ends, unless it has folders of this machine: what serves those
  * ends with the engine, and the VM with that. Whoever waits for it opens a port.
  */
-export async function startMachine(programs: MachinePrograms, options: StartOptions): Promise<void> {
+async function startMachine(programs: MachinePrograms, options: StartOptions): Promise<void> {
   const { folder, shape, shares, image, stored, signal } = options;
   folder.clear();
   const backing = stored
@@ -263,7 +263,7 @@ export async function isRunning(folder: MachineFolder): Promise<boolean> {
 }
 
 /** Ends the VM at once, with everything in it. */
-export async function stopMachine(folder: MachineFolder): Promise<void> {
+async function stopMachine(folder: MachineFolder): Promise<void> {
   try {
     const monitor = await openMonitor(folder.socket('monitor'));
     await monitor.execute('quit').catch(() => undefined);
