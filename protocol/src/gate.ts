@@ -151,7 +151,6 @@ export const gateRequests = {
     grant,
   ),
   'grant/revoke': request(z.strictObject({ id: z.string() }), z.strictObject({ revoked: z.boolean() })),
-  'operation/get': request(z.strictObject({ opId: z.string() }), z.nullable(receipt)),
   /** Would this ask? Nothing is done and nothing waits. `args` is JSON text. */
   'gate/tryOut': request(
     z.strictObject({

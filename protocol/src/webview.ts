@@ -114,7 +114,6 @@ export const pageHost = {
       empty,
       z.strictObject({ frameScript: z.string(), title: z.string(), html: z.string() }),
     ),
-    'page/close': request(empty, z.null()),
   },
   notifications: {},
 } as const;

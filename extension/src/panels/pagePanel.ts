@@ -39,10 +39,6 @@ export function openPagePanel(
         const bytes = await readOutput(services.engine, output);
         return { frameScript: await files.source('view'), title, html: decode(bytes, card, output.port) };
       },
-      'page/close': () => {
-        panel.dispose();
-        return null;
-      },
     },
     notificationHandlers: {},
   });

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Json } from '../../../protocol/src/canonicalJson.ts';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
-import type { Approval, Decision, Grant, GrantKind, Receipt, Target } from '../../../protocol/src/gate.ts';
+import type { Approval, Decision, Grant, GrantKind, Target } from '../../../protocol/src/gate.ts';
 import { parseAs } from '../../../protocol/src/parseJson.ts';
 import { refusalCodes, type Act, type GateResult, type RefusalCode } from './act.ts';
 import { decide, grantFor } from './decide.ts';
@@ -119,10 +119,6 @@ export class Gate {
 
   revoke(id: string): boolean {
     return this.#options.ledger.revoke(id, this.#options.now());
-  }
-
-  receipt(opId: string): Receipt | null {
-    return this.#options.ledger.receipt(opId);
   }
 
   async #judge<R extends Json>(

@@ -22,6 +22,5 @@ export function createGateHandlers({ gate, scopeOf }: GateHandlersOptions): Gate
     'grant/list': ({ root }) => gate.grants(scopeOf(root)),
     'grant/give': ({ root, ...grant }) => gate.give({ ...grant, scope: scopeOf(root) }),
     'grant/revoke': ({ id }) => ({ revoked: gate.revoke(id) }),
-    'operation/get': ({ opId }) => gate.receipt(opId),
   };
 }

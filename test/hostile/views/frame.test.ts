@@ -18,20 +18,19 @@ describe('The shell around a sealed frame', function () {
 
   async function show(html: string, script = frameScript) {
     const page = await shells.context.newPage();
-    const closes: number[] = [];
+    let asked = 0;
     const shell = await openShell(page, shells.shellUrl('page'), {
       local: pageHost,
       remote: pageWebview,
       requestHandlers: {
-        'page/ready': () => ({ frameScript: script, title: 'attack', html }),
-        'page/close': () => {
-          closes.push(1);
-          return null;
+        'page/ready': () => {
+          asked += 1;
+          return { frameScript: script, title: 'attack', html };
         },
       },
       notificationHandlers: {},
     });
-    return { page, shell, bad: shell.bad, closes };
+    return { page, shell, bad: shell.bad, asked: () => asked };
   }
 
   /** The same page in a frame of the shell's own origin, as hosts do that do not seal. */
@@ -92,10 +91,10 @@ describe('The shell around a sealed frame', function () {
   });
 
   it('[VIEW-02] a port that a page steals by changing prototypes asks for nothing that counts', async () => {
-    const { page, closes } = await show(`<!doctype html><body><script>
+    const { page, asked } = await show(`<!doctype html><body><script>
       MessagePort.prototype.postMessage = new Proxy(MessagePort.prototype.postMessage, {
         apply(target, port, args) {
-          for (const method of ['page/close', 'run/again', 'view/ready', 'view/drawn', 'constructor', '__proto__']) {
+          for (const method of ['page/ready', 'run/again', 'view/ready', 'view/drawn', 'constructor', '__proto__']) {
             Reflect.apply(target, port, [{ jsonrpc: '2.0', id: 7, method, params: {} }]);
             Reflect.apply(target, port, [{ jsonrpc: '2.0', method, params: { netClosed: true, problem: '', heightPx: 1e9 } }]);
           }
@@ -106,7 +105,7 @@ describe('The shell around a sealed frame', function () {
     </script>`);
     await page.waitForFunction(() => window.seen.includes('stolen'));
     await page.locator('iframe').waitFor();
-    assert.deepEqual(closes, []);
+    assert.equal(asked(), 1, 'the shell asked once, and the page not at all');
   });
 
   it('[VIEW-03] M17: a busy loop does not stop the shell, which offers to close the view', async () => {

@@ -31,7 +31,6 @@ describe('A card-owned page in its sealed frame', function () {
       remote: pageWebview,
       requestHandlers: {
         'page/ready': () => ({ frameScript, title: 'attack', html }),
-        'page/close': () => null,
       },
       notificationHandlers: {},
     });

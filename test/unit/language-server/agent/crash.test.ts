@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ledger } from '../../../../language-server/src/gate/ledger.ts';
+import { Database } from '../../../../language-server/src/store/database.ts';
 import { AgentEngine, told } from '../../../support/agentEngine.ts';
 import { noteTools } from '../../../support/noteTool.ts';
 import { writeProject } from '../../../support/projectFolder.ts';
@@ -45,10 +47,12 @@ describe('an engine that is killed in the middle of a conversation', function ()
     const agent = new AgentEngine(join(place, 'home'), join(place, 'project'), {
       createTools: () => noteTools(log),
     });
+    const database = new Database(join(place, 'home/sallyport.sqlite'));
     try {
       const list = await agent.call('conversation/list', { root: agent.root, limit: 10 });
       assert.equal(list.conversations[0]?.id, id);
       const items = await agent.items(id);
+      const ledger = new Ledger(database, 'test');
       assert.equal((await agent.summary(id)).state, 'idle', what);
       assert.deepEqual(await agent.call('approval/list', {}), []);
       const done = readDone(place);
@@ -63,7 +67,7 @@ describe('an engine that is killed in the middle of a conversation', function ()
         if (done.includes(target))
           assert.ok(['done', 'unknown'].includes(item.state), `${what}: ${item.state}`);
         if (item.opId !== '') {
-          const receipt = await agent.call('operation/get', { opId: item.opId });
+          const receipt = ledger.receipt(item.opId);
           if (receipt) assert.equal(receipt.state, item.state, what);
         }
       }
@@ -74,6 +78,7 @@ describe('an engine that is killed in the middle of a conversation', function ()
       assert.deepEqual(log.done, []);
       assert.deepEqual(readDone(place), done);
     } finally {
+      database.close();
       await agent.dispose();
     }
   }

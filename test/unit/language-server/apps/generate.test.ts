@@ -61,8 +61,9 @@ describe('what apps ask models', () => {
       }) as unknown as PersonSide['ask'],
     };
     let ids = 0;
+    const ledger = new Ledger(database, 'e');
     const gate = new Gate({
-      ledger: new Ledger(database, 'e'),
+      ledger,
       world: { isTrusted: () => isTrusted, modeOf: () => 'act', titleOf: () => null },
       createId: () => `g${++ids}`,
       now: () => 0,
@@ -78,7 +79,7 @@ describe('what apps ask models', () => {
       createId: () => `r${++ids}`,
       now: () => 5,
     });
-    return { generate, asked, egress, gate, close: () => database.close() };
+    return { generate, asked, egress, ledger, close: () => database.close() };
   };
 
   it('[APPS-15] lists models by what they make, without an address or a key', () => {
@@ -119,7 +120,10 @@ describe('what apps ask models', () => {
       ),
       'data: [DONE]\n\n',
     ].join('');
-    const { generate, asked, egress, gate, close } = open(() => ({ type: 'text/event-stream', bytes: wire }));
+    const { generate, asked, egress, ledger, close } = open(() => ({
+      type: 'text/event-stream',
+      bytes: wire,
+    }));
     const pieces: string[] = [];
     const result = await generate(
       'app:notes',
@@ -136,7 +140,7 @@ describe('what apps ask models', () => {
       [egress[0]?.[0], egress[0]?.[1].host, egress[0]?.[1].verdict],
       ['app:notes', 'models.example', 'allowed'],
     );
-    assert.equal(gate.receipt('provider:r1')?.state, 'done');
+    assert.equal(ledger.receipt('provider:r1')?.state, 'done');
     close();
   });
 

@@ -34,12 +34,12 @@ describe('Gate', () => {
   it('[GATE-08] does nothing before a person has answered, and exactly that once afterwards', async () => {
     const { result } = await ask(makeAct());
     assert.deepEqual(effects, []);
-    assert.equal(harness.gate.receipt('op-1')?.state, 'waiting');
+    assert.equal(harness.ledger.receipt('op-1')?.state, 'waiting');
     harness.clock += 5_000;
     harness.answer('allow-once');
     assert.deepEqual(await result, { kind: 'done', value: 'op-1', waitMs: 5_000, runMs: 0 });
     assert.deepEqual(effects, ['op-1']);
-    assert.equal(harness.gate.receipt('op-1')?.state, 'done');
+    assert.equal(harness.ledger.receipt('op-1')?.state, 'done');
     assert.deepEqual(harness.waitingCounts.at(-1), 0);
   });
 
@@ -288,7 +288,7 @@ describe('Gate', () => {
     assert.deepEqual([decision.verdict, decision.rule.id, decision.grantable], ['ask', 'no-grant', 'write']);
     assert.equal(lines[0], 'Change src/main.ts');
     assert.deepEqual(harness.gate.waiting(), []);
-    assert.equal(harness.gate.receipt('op-1'), null);
+    assert.equal(harness.ledger.receipt('op-1'), null);
   });
 
   it('[GATE-15] random sequences of calls and answers have at most one effect for each id, and none without a yes', async () => {
