@@ -35,12 +35,12 @@ describe('floor 6: every write can be undone', () => {
      * and `exportImage.ts` make a file that was not there, where a person chose.
      */
     const elsewhere = [
+      'apps/appFiles.ts',
       'apps/dataRestore.ts',
       'apps/packages/packageCache.ts',
       'apps/sources/fetchRepository.ts',
       'apps/sources/job/gitJob.ts',
       'apps/sources/takeRepository.ts',
-      'apps/startApps.ts',
       'apps/writeBackup.ts',
       'placeNew.ts',
       'plugins/appStorage.ts',

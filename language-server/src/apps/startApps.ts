@@ -1,26 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Connection } from '../../../protocol/src/agent.ts';
 import type { appRequests } from '../../../protocol/src/apps.ts';
 import type { RequestHandlers } from '../../../protocol/src/contract.ts';
 import type { Principal } from '../../../protocol/src/gate.ts';
 import type { EgressRecord } from '../../../protocol/src/runner.ts';
-import { createBlobStore, type BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
+import type { BlobStore } from '../../../remote-agent/src/files/blobStore.ts';
 import type { PersonSide } from '../agent/providers/personSide.ts';
 import { ActCounts } from '../gate/actCounts.ts';
 import { FrequentActs } from '../gate/frequentActs.ts';
 import type { Gate } from '../gate/gate.ts';
-import { createAppStorage } from '../plugins/appStorage.ts';
-import { createHostFunctions } from '../plugins/hostFunctions/hostFunctions.ts';
-import { createPluginHost } from '../plugins/pluginHost.ts';
 import { createPluginStops } from '../plugins/pluginRecords.ts';
-import { preparePluginThreads } from '../plugins/preparePluginThreads.ts';
 import type { Projects } from '../project/model.ts';
 import type { LocalRunner } from '../runners/local.ts';
 import type { History } from '../runs/history.ts';
 import type { Store } from '../store/store.ts';
 import { createValueRequests } from '../vault/valueRequests.ts';
+import { openAppFiles } from './appFiles.ts';
+import { createAppPlugins } from './appPlugins.ts';
 import { AppRecords } from './appRecords.ts';
 import { createApps, type AppNotify } from './apps.ts';
 import { createBridgeCalls } from './bridge/bridgeCalls.ts';
@@ -29,13 +26,8 @@ import { createProjectResults } from './bridge/projectResults.ts';
 import { gitEnvironment } from './environment.ts';
 import { createGenerate } from './generate/createGenerate.ts';
 import { createModelList } from './generate/modelList.ts';
-import { createFindPlugin } from './installedPlugins.ts';
 import { officialSources } from './officialSources.ts';
-import { createPackageCache } from './packages/packageCache.ts';
-import { createRegistry, defaultRegistry } from './packages/registry.ts';
-import { createBundler } from './page/bundler.ts';
-import { createReadCompiler } from './page/compiler.ts';
-import { createPageBuilder } from './page/pageBuilder.ts';
+import { createBuildPage } from './page/createBuildPage.ts';
 import { createSealedFetch } from './sources/sealedFetch.ts';
 import { createTakeRepository } from './sources/takeRepository.ts';
 
@@ -77,106 +69,47 @@ const mostCounts = 200;
 
 /** Composes everything of apps over the services of this engine. Its files lie below `apps/` in Sallyport's folder. */
 export function startApps(deps: AppsDeps): AppsServices {
-  const { opened, clock, notify, onProblem, programs } = deps;
-  const { store } = opened;
-  const folder = join(store.home.path, 'apps');
-  const scratch = join(folder, 'scratch');
-  mkdirSync(scratch, { recursive: true, mode: 0o700 });
-  const blobs = createBlobStore(join(folder, 'blobs'));
+  const { opened, clock, notify, onProblem, programs, registry } = deps;
+  const { store, runner } = opened;
+  const files = openAppFiles(store.home.path, clock.now);
+  const { blobs, storage, restoring, scratch } = files;
   const records = new AppRecords(store.database);
-  const storage = createAppStorage({ folder: join(folder, 'data'), now: clock.now });
-  const restoring = createAppStorage({ folder: join(folder, 'restoring'), now: clock.now });
-  const createId = () => randomBytes(12).toString('hex');
   const stops = createPluginStops(store.database);
   const counts = new ActCounts(store.database);
   const acts = new FrequentActs({ ...clock, counts, onProblem });
+  const createId = () => randomBytes(12).toString('hex');
   let connections: readonly Connection[] = [];
 
   const models = createModelList(() => connections);
   const recordEgress = (by: Principal, record: EgressRecord) => store.egress.appendOf(by, by, record);
   const generate = createGenerate({ ...deps, ...clock, models, recordEgress, createId });
-  const fetchPackages = createRegistry({
-    registry: () => deps.registry ?? defaultRegistry,
-    cache: createPackageCache(join(folder, 'packages')),
-    fetch: globalThis.fetch,
-  });
-  const buildPage = createPageBuilder({
-    blobs,
-    bundle: createBundler({
-      script: join(programs, 'build-worker.mjs'),
-      readCompiler: createReadCompiler(join(programs, 'esbuild.wasm'), fetchPackages),
-    }),
-    fetchPackages,
-  });
   const apps = createApps({
-    records,
-    blobs,
-    storage,
-    restoring,
-    stops,
+    ...{ records, blobs, storage, restoring, stops, notify, onProblem, createId, now: clock.now },
     takeRepository: createTakeRepository({
-      blobs,
-      scratch,
-      environment: deps.environment ?? gitEnvironment,
+      ...{ blobs, scratch, environment: deps.environment ?? gitEnvironment },
       sealedFetch: createSealedFetch({
-        runner: opened.runner,
-        blobs: opened.blobs,
-        script: join(programs, 'git-job.cjs'),
+        ...{ runner, blobs: opened.blobs, createId, script: join(programs, 'git-job.cjs') },
         recordEgress: (record) => recordEgress('person', record),
-        createId,
       }),
     }),
-    buildPage,
+    buildPage: createBuildPage({ files, programs, registry }),
     official: deps.official ?? officialSources,
-    notify,
-    onProblem,
-    createId,
-    now: clock.now,
   });
   const { library } = apps;
-  const plugins = createPluginHost({
-    find: createFindPlugin(library),
-    hostFunctions: createHostFunctions({
-      storage,
-      acts,
-      generate,
-      values: createValueRequests({ ...deps, createId }),
+  const values = createValueRequests({ ...deps, createId });
+  const plugins = createAppPlugins({
+    ...{ library, records, stops, notify, clock, programs },
+    host: {
+      ...{ storage, acts, generate, values, createId },
       recordEgress: (by, _app, record) => recordEgress(by, record),
-      now: clock.now,
-      createId,
-    }),
-    states: {
-      read: (app, plugin) => library.pluginState(app, plugin),
-      write: (app, plugin, status) => records.setPlugin(app, plugin, status),
     },
-    stops,
-    log: (app, plugin, level, text) =>
-      records.log(app, clock.now(), level === 'error' ? 'error' : 'plugin', `${plugin}: ${text}`),
-    onChanged: (app) => notify('app/changed', { app }),
-    prepareThreads: () =>
-      preparePluginThreads(
-        {
-          script: join(programs, 'plugin-worker.mjs'),
-          wasm: join(programs, 'quickjs.wasm'),
-          guest: join(programs, 'quickjs-plugin-guest.js'),
-        },
-        { now: clock.monotonic, setTimer: clock.setTimer },
-      ),
-    now: clock.now,
-    setTimer: clock.setTimer,
   });
   apps.onChanged((app) => void plugins.stop(app).catch(onProblem));
   const bridge = createBridgeCalls({
-    ...clock,
-    library,
-    storage,
-    acts,
-    generate,
-    models,
+    ...{ ...clock, library, storage, acts, generate, models, onProblem },
     results: createProjectResults({ ...deps, ...opened }),
     callPlugin: (call, signal) => plugins.call({ ...call, signal }),
     onChunk: (app, callId, text) => notify('bridge/chunk', { app, callId, text }),
-    onProblem,
   });
 
   return {
@@ -202,8 +135,7 @@ export function startApps(deps: AppsDeps): AppsServices {
       await plugins.dispose();
       await apps.dispose();
       acts.flush();
-      storage.close();
-      restoring.close();
+      files.close();
     },
   };
 }
