@@ -82,12 +82,13 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
   });
   const calls: CallsUnderWay = createCallsUnderWay({ clock, hostCalls, worker, end, setTimer });
 
-  const standing = Promise.withResolvers<void>();
+  let setReady = (): void => undefined;
+  const standing = new Promise<void>((resolve) => (setReady = resolve));
   const channel = new Channel(portTransport(worker, end), pluginWorkerSide, {
     local: pluginWorkerEvents,
     requestHandlers: {},
     notificationHandlers: {
-      'worker/ready': () => standing.resolve(),
+      'worker/ready': () => setReady(),
       'host/call': ({ id, name, params }) => {
         calls.heard();
         hostCalls.ask(id, name, params);
@@ -108,7 +109,7 @@ export function startPluginThread(options: PluginThreadOptions): PluginThread {
   });
   // After the channel: to listen for messages takes hold of the process again.
   worker.unref();
-  const ready = Promise.race([standing.promise, thread.gone]);
+  const ready = Promise.race([standing, thread.gone]);
 
   const run = async (call: UnderWay, functionName: string, input: string): Promise<CallEnd> => {
     try {
