@@ -52,8 +52,7 @@ interface Inventory {
 
 const closed: JobAccess = { network: { kind: 'none' }, hostFolders: [] };
 
-describe('floor rule 1: closed by default', function () {
-  this.timeout(60_000);
+describe('floor rule 1: closed by default', () => {
   let range: Range | undefined;
   let seen: Inventory;
 

@@ -102,8 +102,7 @@ const brokenMachines: readonly BrokenMachine[] = [
 /** Reads what a card must not see: it says so where it ran. */
 const card = readAttacks().find((attack) => attack.name === 'settings-in-card')!;
 
-describe('floor rule 3: isolation or refusal', function () {
-  this.timeout(60_000);
+describe('floor rule 3: isolation or refusal', () => {
   let folder = '';
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'sallyport-broken-'));

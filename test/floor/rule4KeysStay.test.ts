@@ -16,8 +16,7 @@ import { useTemporaryFolder } from '../support/temporaryFolder.ts';
 import { noVaultKeys } from '../support/vaultKeys.ts';
 
 /** Rule 4: keys stay with the person's side. A whole session, and then a search in everything that is left of it. */
-describe('floor 4: keys stay with the person’s side', function () {
-  this.timeout(120_000);
+describe('floor 4: keys stay with the person’s side', () => {
   const folder = useTemporaryFolder();
   const echoes: readonly ((key: string) => ScriptedTurn)[] = [
     (key) => ({ text: ['It is ', key, ` ${Buffer.from(key).toString('base64')}`] }),

@@ -106,12 +106,12 @@ export class EngineProcess {
     return uri;
   }
 
-  /** Resolves when `holds` does, looking again at each message; rejects after twenty seconds. */
+  /** Resolves when `holds` does, looking again at each message; rejects after a minute. */
   async until(what: string, holds: () => boolean): Promise<void> {
     await new Promise<void>((done, fail) => {
       const timer = setTimeout(
-        () => fail(new Error(`Not within 20 s: ${what}\n${this.logged.join('\n')}`)),
-        20_000,
+        () => fail(new Error(`Not within a minute: ${what}\n${this.logged.join('\n')}`)),
+        60_000,
       );
       const look = () => {
         if (!holds()) return false;

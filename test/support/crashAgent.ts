@@ -31,6 +31,6 @@ process.stdout.write(`${id}\n`);
 
 killAtStep(['run', 'exec', 'get'], kind, Number(countText));
 await agent.send(id, 'Go');
-await until(async () => ['idle', 'failed'].includes((await agent.summary(id)).state), 30_000);
+await until(async () => ['idle', 'failed'].includes((await agent.summary(id)).state));
 process.stdout.write('whole\n');
 await agent.dispose();

@@ -74,7 +74,7 @@ const runner = spawn(process.execPath, [program, 'serve', '--home', home], {
   env: { PATH: '/usr/bin:/bin' },
 });
 process.once('exit', () => runner.kill('SIGKILL'));
-await until(() => existsSync(join(home, 'runner.sock')), 20_000);
+await until(() => existsSync(join(home, 'runner.sock')));
 
 for (const path of ports.values()) createSocketServer({ allowHalfOpen: true }, serveUse).listen(path);
 

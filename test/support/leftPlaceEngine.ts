@@ -11,6 +11,6 @@ const at = (name: string) => join(folder, name);
 const engine = openPlaceEngine(at('home'), at('project'), at('ssh_config'), {}, program);
 await engine.acceptAll();
 await engine.start();
-await until(() => engine.told.some(({ method }) => method === 'log/appended'), 60_000);
+await until(() => engine.told.some(({ method }) => method === 'log/appended'));
 process.stdout.write('up\n');
 setInterval(() => undefined, 60_000);

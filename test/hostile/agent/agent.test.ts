@@ -11,8 +11,7 @@ const controls = {
   naive: 'with a tool that checks nothing (control)',
 } as const;
 
-describe('hostile agent', function () {
-  this.timeout(60_000);
+describe('hostile agent', () => {
   let built = '';
   before(async () => {
     built = await buildPrograms();

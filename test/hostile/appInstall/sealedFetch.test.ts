@@ -15,8 +15,7 @@ import { appFiles } from '../../support/appFolder.ts';
 import { makeRepository, openGitServer, type GitServer } from '../../support/gitServer.ts';
 import { useTemporaryFolder } from '../../support/temporaryFolder.ts';
 
-describe('fetching a repository sealed', function () {
-  this.timeout(60_000);
+describe('fetching a repository sealed', () => {
   const folder = useTemporaryFolder();
   let programs: string;
   let server: GitServer;

@@ -18,8 +18,7 @@ const run = promisify(execFile);
 const app = Object.entries(appFiles()).map(([path, content]) => ({ path, content }));
 
 /** Against a real sshd with git-shell(1), an agent of its own, and OpenSSH's client. */
-describe('repositories over ssh', function () {
-  this.timeout(60_000);
+describe('repositories over ssh', () => {
   const folder = useTemporaryFolder();
   let server: SshRepositories;
   const start = async (command?: string): Promise<void> => {

@@ -7,8 +7,7 @@ import { attacks, type Attack } from '../views/attacks.ts';
 import { appAttacks } from './appAttacks.ts';
 
 /** Every way out that was measured, tried by an app's page, each with the same page in a frame without the seal. */
-describe('The network of an app', function () {
-  this.timeout(120_000);
+describe('The network of an app', () => {
   const shells = useShells();
   const control = useBareDocument();
   let sink: Sink;

@@ -7,8 +7,7 @@ import { until } from '../../support/until.ts';
 import { webviewFile } from '../../support/webviews.ts';
 
 /** What an app in its frame can do to the shell, and what the shell does about an app that misbehaves. */
-describe('The shell around an app', function () {
-  this.timeout(60_000);
+describe('The shell around an app', () => {
   const shells = useShells();
   const bare = useBareDocument();
 

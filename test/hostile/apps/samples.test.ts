@@ -15,8 +15,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const artifacts = 'test/artifacts/apps';
 
 /** The sample apps as a person uses them, in the real shell, with an engine that is played. */
-describe('The sample apps', function () {
-  this.timeout(60_000);
+describe('The sample apps', () => {
   const shells = useShells({ viewport: { width: 1000, height: 640 }, reducedMotion: 'reduce' });
 
   before(async () => {

@@ -16,8 +16,7 @@ interface AttackRun {
 /** How many attacks are started before the one that is being judged has ended. */
 const ahead = 4;
 
-describe('hostile cards', function () {
-  this.timeout(120_000);
+describe('hostile cards', () => {
   let range: Range | undefined;
   const runs = new Map<string, AttackRun>();
 

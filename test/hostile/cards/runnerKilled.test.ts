@@ -20,8 +20,7 @@ print("READY", flush=True)
 time.sleep(60)
 `;
 
-describe('a runner that is killed outright', function () {
-  this.timeout(60_000);
+describe('a runner that is killed outright', () => {
   let folder = '';
   let token = '';
   beforeEach(async () => {

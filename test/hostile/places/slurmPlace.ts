@@ -60,7 +60,7 @@ function openSlurmPlace(): OpenHostilePlace {
     }),
     leaveAgain: () => leaveAgain(),
     damage: async () => {
-      await until(async () => (await rig.cluster.run('squeue', '--noheader')).trim() === '', 30_000);
+      await until(async () => (await rig.cluster.run('squeue', '--noheader')).trim() === '');
       return [...kept.changes(), ...(await damagedBlobs(join(shared, 'blobs')))];
     },
     close: () => rig.remove(),

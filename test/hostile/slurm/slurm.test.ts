@@ -18,8 +18,7 @@ import { never, statesOf } from '../../support/testEngine.ts';
 import { until } from '../../support/until.ts';
 
 /** Against a real controller and a real node behind a real sshd. */
-describe('cards through Slurm', function () {
-  this.timeout(120_000);
+describe('cards through Slurm', () => {
   const canary = 'canary-5f2c1be0';
   let opened: SlurmRig | undefined;
   let rig: SlurmRig;
@@ -187,7 +186,7 @@ describe('cards through Slurm', function () {
     const waiting = await start('echo late');
     try {
       assert.deepEqual((await running.result).outcome, { kind: 'exited', exitCode: 0 });
-      await until(() => waiting.heard.progressTexts.some((text) => /answer/.test(text)), 60_000);
+      await until(() => waiting.heard.progressTexts.some((text) => /answer/.test(text)));
     } finally {
       await rig.cluster.startController();
     }
@@ -408,8 +407,7 @@ function endTasks(folder: string): void {
   }
 }
 
-describe('a cluster whose shared folder has an awkward name', function () {
-  this.timeout(60_000);
+describe('a cluster whose shared folder has an awkward name', () => {
   it('L08: spaces, quotes and semicolons are one path, in Slurm and on the node; one channel is enough [SLURM-07]', async function () {
     if (!hasSlurm || !hasSshd) {
       console.log('No Slurm or no sshd here: install slurm-wlm, munge and openssh-server to run this.');

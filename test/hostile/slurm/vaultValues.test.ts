@@ -181,10 +181,7 @@ describe('vault values through Slurm', function () {
   const statusOf = async (runId: string) => (await engine.view(runId)).cards[0]?.status;
   const end = async (runId: string) => (await engine.finish(runId)).cards[0]?.status;
   const isWaiting = (runId: string) =>
-    until(
-      async () => /waits for its vault values/.test((await statusOf(runId))?.progress?.text ?? ''),
-      60_000,
-    );
+    until(async () => /waits for its vault values/.test((await statusOf(runId))?.progress?.text ?? ''));
 
   /** Everything that this test has on the disk and in processes, but the vault itself. */
   const whereFound = async (texts: readonly string[]): Promise<string[]> => {
@@ -216,7 +213,7 @@ describe('vault values through Slurm', function () {
       (await engine.handlers['log/read']({ cardRunId, fromLine: 0, count: 99 }, never)).lines
         .map(({ text }) => text)
         .join('\n');
-    await until(async () => /it is/.test(await logOf((await statusOf(runId))?.cardRunId ?? '')), 60_000);
+    await until(async () => /it is/.test(await logOf((await statusOf(runId))?.cardRunId ?? '')));
     const foundMeanwhile = await whereFound(spellings);
     const status = await end(runId);
     assert.equal(status?.state, 'done', JSON.stringify(status));
@@ -241,7 +238,7 @@ describe('vault values through Slurm', function () {
     const ids = await grant();
     await node('DRAIN');
     const runId = await start();
-    await until(async () => /queue/.test((await statusOf(runId))?.progress?.text ?? ''), 60_000);
+    await until(async () => /queue/.test((await statusOf(runId))?.progress?.text ?? ''));
     await vault.revoke(ids[0] ?? '');
     await node('RESUME');
     const status = await end(runId);
@@ -254,7 +251,7 @@ describe('vault values through Slurm', function () {
     await grant();
     await node('DRAIN');
     const runId = await start();
-    await until(async () => /queue/.test((await statusOf(runId))?.progress?.text ?? ''), 60_000);
+    await until(async () => /queue/.test((await statusOf(runId))?.progress?.text ?? ''));
     const { cards } = await engine.handlers['permissions/review']({ root: project }, never);
     const key = cards[0]?.permissions.find(({ permission }) => permission.name === 'vaultItem')?.key ?? '';
     await engine.handlers['permissions/revoke']({ root: project, card: 'a', key }, never);
@@ -278,7 +275,7 @@ describe('vault values through Slurm', function () {
     for (const isUnlocked of [true, false]) {
       await node('DRAIN');
       const runId = await start();
-      await until(async () => /queue/.test((await statusOf(runId))?.progress?.text ?? ''), 60_000);
+      await until(async () => /queue/.test((await statusOf(runId))?.progress?.text ?? ''));
       isLocked = true;
       await node('RESUME');
       await isWaiting(runId);
@@ -306,7 +303,7 @@ describe('vault values through Slurm', function () {
     await grant();
     await node('DRAIN');
     const runId = await start();
-    await until(async () => /queue/.test((await statusOf(runId))?.progress?.text ?? ''), 60_000);
+    await until(async () => /queue/.test((await statusOf(runId))?.progress?.text ?? ''));
     isLocked = true;
     await node('RESUME');
     await isWaiting(runId);
@@ -356,7 +353,7 @@ describe('vault values through Slurm', function () {
     for (const isKnown of [false, true]) {
       const { begun, keys, jobId } = await waitingJob(ticket);
       const proof = proveKey(isKnown ? ticket : Buffer.alloc(32, 2).toString('base64'), jobId, publicKey);
-      await until(() => keys.length === 1, 60_000);
+      await until(() => keys.length === 1);
       writeFileSync(join(runs(), `${jobId}.key.new`), JSON.stringify({ publicKey, proof }), { mode: 0o600 });
       spawnSync('mv', [join(runs(), `${jobId}.key.new`), join(runs(), `${jobId}.key`)]);
       const result = await begun;
@@ -395,13 +392,13 @@ describe('vault values through Slurm', function () {
     for (const isFollowed of [true, false]) {
       const engineId = isFollowed ? 'engine-followed' : 'engine-killed';
       const { place, begun, keys, jobId } = await waitingJob(ticket, isFollowed ? 60 : 3, engineId);
-      await until(() => keys.length === 1, 60_000);
+      await until(() => keys.length === 1);
       const dead = place.runner.dispose();
       await there().crash();
       await dead;
       await begun;
       if (!isFollowed) {
-        await until(() => existsSync(join(runs(), `${jobId}.result`)), 45_000);
+        await until(() => existsSync(join(runs(), `${jobId}.result`)));
         assert.match(readFileSync(join(runs(), `${jobId}.result`), 'utf8'), /did not come within 3 seconds/);
         assert.ok(!existsSync(join(runs(), `${jobId}.key`)));
         continue;
@@ -417,7 +414,7 @@ describe('vault values through Slurm', function () {
         },
       });
       await second.runner.ready();
-      await until(async () => (await second.runner.held()).every(({ state }) => state === 'ended'), 45_000);
+      await until(async () => (await second.runner.held()).every(({ state }) => state === 'ended'));
       second.runner.disconnect();
       await second.runner.ready();
       await until(() => second.jobs.adopted.length === 1);

@@ -8,8 +8,7 @@ import { loginDraft, read, VaultHarness } from '../../support/vaultHarness.ts';
 
 const program = join(import.meta.dirname, '../../support/crashVault.ts');
 
-describe('a vault whose process is killed', function () {
-  this.timeout(120_000);
+describe('a vault whose process is killed', () => {
   let harness: VaultHarness;
   before(async () => {
     harness = new VaultHarness();

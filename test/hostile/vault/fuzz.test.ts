@@ -69,8 +69,7 @@ function changed(bytes: Buffer, changes: readonly Change[]): Buffer {
 
 const changes = fc.array(change, { minLength: 1, maxLength: 3 });
 
-describe('a vault’s files with anything done to them', function () {
-  this.timeout(120_000);
+describe('a vault’s files with anything done to them', () => {
   let harness: VaultHarness;
   let header: Buffer;
   before(async () => {

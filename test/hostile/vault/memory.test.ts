@@ -7,8 +7,7 @@ import { VaultHarness } from '../../support/vaultHarness.ts';
 
 const program = join(import.meta.dirname, '../../support/memoryVault.ts');
 
-describe('memory of a process that had a vault open', function () {
-  this.timeout(60_000);
+describe('memory of a process that had a vault open', () => {
   let harness: VaultHarness;
   beforeEach(() => (harness = new VaultHarness()));
   afterEach(() => harness.close());

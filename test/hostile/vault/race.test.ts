@@ -9,8 +9,7 @@ import { loginDraft, read, VaultHarness } from '../../support/vaultHarness.ts';
 
 const program = join(import.meta.dirname, '../../support/raceVault.ts');
 
-describe('several writers of one vault', function () {
-  this.timeout(60_000);
+describe('several writers of one vault', () => {
   let harness: VaultHarness;
   beforeEach(() => (harness = new VaultHarness()));
   afterEach(() => harness.close());

@@ -20,8 +20,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const artifacts = 'test/artifacts/webviews';
 const allThemes = Object.keys(themes) as ThemeName[];
 
-describe('Canvas and run view for everyone', function () {
-  this.timeout(90_000);
+describe('Canvas and run view for everyone', () => {
   // axe is put into the page by the debugger: no policy of the shell is loosened for it.
   const shells = useShells({ viewport: { width: 1280, height: 760 }, reducedMotion: 'reduce' });
   let page: Page;

@@ -207,8 +207,7 @@ async function drawUnsealed({ type, spec }: { type: string; spec: Chart }): Prom
   }
 }
 
-describe('Charts in sealed frames', function () {
-  this.timeout(60_000);
+describe('Charts in sealed frames', () => {
   const shells = useShells();
   let sink: Sink;
 

@@ -6,8 +6,7 @@ import { openShell } from '../../support/shellPage.ts';
 import { webviewFile } from '../../support/webviews.ts';
 
 /** What a page in the frame can do to the shell around it, and what the shell does about a page that misbehaves. */
-describe('The shell around a sealed frame', function () {
-  this.timeout(60_000);
+describe('The shell around a sealed frame', () => {
   const shells = useShells();
   const bare = useBareDocument();
   let frameScript: string;

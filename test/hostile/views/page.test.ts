@@ -7,8 +7,7 @@ import { startSink, type Sink } from '../../support/sink.ts';
 import { webviewFile } from '../../support/webviews.ts';
 import { attacks, type Attack } from './attacks.ts';
 
-describe('A card-owned page in its sealed frame', function () {
-  this.timeout(120_000);
+describe('A card-owned page in its sealed frame', () => {
   const shells = useShells();
   const control = useBareDocument();
   let sink: Sink;

@@ -69,7 +69,7 @@ describe('a terminal in a VM', function () {
     const heard = new Heard();
     const stop = new AbortController();
     const running = vms.place.run(job, heard, stop.signal);
-    await until(() => heard.stdout.includes('begun'), 60_000);
+    await until(() => heard.stdout.includes('begun'));
 
     const connection = await connect();
     const look = await said(
@@ -275,7 +275,7 @@ describe('a terminal in a VM', function () {
     }
     await assert.rejects(terminals.read(one, never), { code: 'not-found' });
     terminals.close(two);
-    await until(() => terminals.count === 0, 30_000);
+    await until(() => terminals.count === 0);
     assert.equal(await said(await connect(), 'busybox ps | grep -c "[s]leep 1234"'), '0\n');
   });
 

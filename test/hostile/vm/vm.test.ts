@@ -42,7 +42,7 @@ describe('cards in a VM', function () {
   afterEach(async () => {
     for (const { place } of opened.splice(0)) await place.dispose();
     const machines = join(home, 'vm/machines');
-    await until(() => !readdirSync(machines).some((name) => isUp(join(machines, name))), 30_000);
+    await until(() => !readdirSync(machines).some((name) => isUp(join(machines, name))));
   });
 
   const open = (jobsOf?: RememberedJobs) => {
@@ -173,7 +173,7 @@ describe('cards in a VM', function () {
     let said = '';
     engine.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
     engine.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    await until(() => said.includes('begun'), 60_000);
+    await until(() => said.includes('begun'));
     engine.kill('SIGKILL');
     await once(engine, 'close');
 
@@ -188,7 +188,7 @@ describe('cards in a VM', function () {
       await next.place.run(await jobOf(next, 'true', { project: 'killed' }), new Heard(), never);
       next.place.disconnect();
       return adopted() !== undefined;
-    }, 60_000);
+    });
     const result = adopted()?.result ?? assert.fail('it has no result');
     assert.deepEqual(result.outcome, { kind: 'exited', exitCode: 0 });
     assert.equal(outputText(next, result), 'done\n');
@@ -199,7 +199,7 @@ describe('cards in a VM', function () {
     const heard = new Heard();
     const stop = new AbortController();
     const running = vms.place.run(await jobOf(vms, 'echo begun; sleep 60'), heard, stop.signal);
-    await until(() => heard.stdout.includes('begun'), 60_000);
+    await until(() => heard.stdout.includes('begun'));
     stop.abort();
     assert.deepEqual((await running).outcome, { kind: 'cancelled' });
     assert.equal((await run(vms, 'true')).outcome.kind, 'exited');

@@ -66,7 +66,7 @@ describe('folders of this computer in a VM', function () {
   after(async () => {
     if (home === '') return;
     await vms.place.dispose();
-    await until(() => serversOf(shared).length === 0, 30_000);
+    await until(() => serversOf(shared).length === 0);
     rmSync(work, { recursive: true, force: true });
   });
 
@@ -120,7 +120,7 @@ describe('folders of this computer in a VM', function () {
     writeFileSync(join(shared, 'kept'), 'kept\n');
     writeFileSync(join(shared, 'new'), 'newer\n');
     own(join(shared, 'kept'));
-    await until(async () => (await run('cat /host/data/new')).stdout === 'newer\n', 60_000);
+    await until(async () => (await run('cat /host/data/new')).stdout === 'newer\n');
   });
 
   it('[VM-10] what is shared for reading is not written, not even by the VM’s own root', async () => {

@@ -22,8 +22,7 @@ const artifacts = 'test/artifacts/webviews';
 const allThemes = Object.keys(themes) as ThemeName[];
 const picture = Buffer.from('R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs=', 'base64');
 
-describe('The workbench for everyone', function () {
-  this.timeout(90_000);
+describe('The workbench for everyone', () => {
   const shells = useShells({ viewport: { width: 900, height: 860 }, reducedMotion: 'reduce' });
   let page: Page;
 

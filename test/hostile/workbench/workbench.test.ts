@@ -67,8 +67,7 @@ const deadLinks = [
   'www.example.com and a@b.c and main.py',
 ];
 
-describe('A model’s words in the workbench', function () {
-  this.timeout(90_000);
+describe('A model’s words in the workbench', () => {
   const shells = useShells({ viewport: { width: 700, height: 900 } });
   let sink: Sink;
   let page: Page;

@@ -18,8 +18,7 @@ import { newIdentity, WorkerRig } from '../../support/workerRig.ts';
  * more than BoringSSL does gets through both ways. Not shown is Electron itself: that its `tls` gives certificate and
  * key of a P-256 leaf to BoringSSL as OpenSSL gets them.
  */
-describe('the worker’s certificate in BoringSSL', function () {
-  this.timeout(120_000);
+describe('the worker’s certificate in BoringSSL', () => {
   const folder = useTemporaryFolder();
   const me = newIdentity();
   let browser: Browser;

@@ -11,8 +11,7 @@ import { newIdentity } from '../../support/workerRig.ts';
 const open = { signal: new AbortController().signal, mayAsk: false, onStep: () => undefined };
 
 /** T12: somebody in between who has recorded what a member once sent. */
-describe('a relay in front of a worker', function () {
-  this.timeout(120_000);
+describe('a relay in front of a worker', () => {
   const folder = useTemporaryFolder();
   let worker: WorkerHost;
   let relay: RecordingRelay;

@@ -151,7 +151,7 @@ describe('ten members of a worker', function () {
     await Promise.all(all.map(({ place }) => place.runner.dispose()));
     // A runner of each, and its line to the worker for turns, are what stays.
     assert.equal(worker.runnerPids().length, members);
-    await until(() => descriptorsOf(worker.pid) <= baseline + members + 1, 30_000);
+    await until(() => descriptorsOf(worker.pid) <= baseline + members + 1);
     assert.ok(residentMB(worker.pid) < 300, `${residentMB(worker.pid)} MB`);
   });
 

@@ -59,8 +59,7 @@ async function post({ path, body }: { path: string; body: object }): Promise<{ o
   return (await response.json()) as { ok: boolean; text: string };
 }
 
-describe('A passkey in a browser', function () {
-  this.timeout(60_000);
+describe('A passkey in a browser', () => {
   const folder = useTemporaryFolder();
   let browser: Browser;
   let context: BrowserContext;

@@ -185,7 +185,7 @@ describe('collect', () => {
       execFileSync('python3', ['-c', script, at('a')]);
     };
     assert.deepEqual(await problemsOf({ a: 'directory' }, make), ['a too-large']);
-  }).timeout(120_000);
+  });
 
   describe('content', () => {
     const rows: [type: PortType, content: string | Uint8Array, fine: boolean][] = [

@@ -10,8 +10,7 @@ import { newIdentity, useWorkerRig } from '../../support/workerRig.ts';
 /** Timers of connections in /proc/net/tcp (proc_net_tcp of the kernel's documentation). */
 const keepalive = '02';
 
-describe('a connection to a worker whose other end is gone', function () {
-  this.timeout(60_000);
+describe('a connection to a worker whose other end is gone', () => {
   const folder = useTemporaryFolder();
   const me = newIdentity();
   const rig = useWorkerRig(folder, me);

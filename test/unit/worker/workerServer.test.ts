@@ -28,8 +28,7 @@ const open = { signal: new AbortController().signal, mayAsk: false, onStep: () =
 const hasCode = (code: string, words: RegExp) => (error: unknown) =>
   error instanceof UserError && error.code === code && words.test(error.message);
 
-describe('a pinned worker', function () {
-  this.timeout(60_000);
+describe('a pinned worker', () => {
   const folder = useTemporaryFolder();
   const me = newIdentity();
   const rig = useWorkerRig(folder, me);

@@ -108,7 +108,7 @@ describe('vault keys', () => {
       assert.equal((await openPersonalVault(place, wrong)).state, 'wrong-password');
       const empty = { password: Secret.fromText(''), secretKey };
       assert.equal((await openPersonalVault(place, empty)).state, 'wrong-password');
-    }).timeout(120_000);
+    });
 
     it('[SEAL-09] V18 wrong passwords cost a wait that grows and survives a restart; the right one opens after it', async () => {
       const { vault, secretKey } = await createPersonalVault(harness.place('personal'), password());

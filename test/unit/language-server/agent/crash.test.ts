@@ -27,7 +27,7 @@ describe('an engine that is killed in the middle of a conversation', function ()
         const program = join(import.meta.dirname, '../../../support/crashAgent.ts');
         const killed = spawnSync(process.execPath, [program, place, kind, String(count)], {
           encoding: 'utf8',
-          timeout: 60_000,
+          timeout: 150_000,
         });
         const [id = '', word] = killed.stdout.split('\n');
         isWhole = word === 'whole';

@@ -10,8 +10,7 @@ import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 
 const never = new AbortController().signal;
 
-describe('apps in the engine as it is built', function () {
-  this.timeout(120_000);
+describe('apps in the engine as it is built', () => {
   const folder = useTemporaryFolder();
   let built: string;
   let services: EngineServices;

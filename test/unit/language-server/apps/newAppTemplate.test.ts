@@ -16,8 +16,7 @@ const variants = (['page', 'plugin'] as const).flatMap((parts) =>
   (['javascript', 'typescript'] as const).map((language) => ({ parts, language })),
 );
 
-describe('the template of apps', function () {
-  this.timeout(60_000);
+describe('the template of apps', () => {
   const folder = useTemporaryFolder();
   const apps = useApps(folder);
   let compiler = '';

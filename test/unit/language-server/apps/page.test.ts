@@ -262,8 +262,7 @@ describe('modules of pages', () => {
       assert.equal(resolveModule(files, specifier, from, 'import'), expected));
 });
 
-describe('the compiler', function () {
-  this.timeout(60_000);
+describe('the compiler', () => {
   let folder: string;
   let bundle: Bundle;
   before(async () => {

@@ -23,8 +23,7 @@ interface Report {
 }
 
 /** The built program with the real runner: what a person gets who types the command. */
-describe('the built command line', function () {
-  this.timeout(120_000);
+describe('the built command line', () => {
   const folder = useTemporaryFolder();
   let programs = '';
   let root: string;
@@ -136,7 +135,7 @@ describe('the built command line', function () {
   it('[CLI-05] Ctrl-C ends the card and all it started, and says so', async () => {
     card('first', marked('sleep 1000 & sleep 1000'));
     const { child, ended } = start('run', root, '--json');
-    await until(() => cardProcesses().length >= 2, 30_000);
+    await until(() => cardProcesses().length >= 2);
     child.kill('SIGINT');
     const { code, out } = await ended;
     assert.equal(code, 130);
@@ -151,10 +150,10 @@ describe('the built command line', function () {
   it('[CRA-01] killed with -9 it leaves no card process, and no card running for ever', async () => {
     card('second', marked('sleep 1000'), { in: { type: 'text', from: 'first/out' } });
     const { child, ended } = start('run', root, '--json');
-    await until(() => cardProcesses().length >= 1, 30_000);
+    await until(() => cardProcesses().length >= 1);
     child.kill('SIGKILL');
     assert.equal((await ended).signal, 'SIGKILL');
-    await until(() => cardProcesses().length === 0, 30_000);
+    await until(() => cardProcesses().length === 0);
     const history = await start('history', root, '--json').ended;
     const { runs } = JSON.parse(history.out) as { runs: { state: string; counts: Record<string, number> }[] };
     assert.deepEqual(
@@ -168,7 +167,7 @@ describe('the built command line', function () {
   it('[CRA-02] a runner killed with -9 leaves its card unknown, and no process', async () => {
     card('first', marked('sleep 1000'));
     const { child, ended } = start('run', root, '--json');
-    await until(() => cardProcesses().length >= 1, 30_000);
+    await until(() => cardProcesses().length >= 1);
     const runner = processes().find(
       ({ parent, command }) => parent === child.pid && command.includes('remote-agent'),
     );
@@ -181,7 +180,7 @@ describe('the built command line', function () {
       cards.map(({ state }) => state),
       ['unknown', 'skipped'],
     );
-    await until(() => cardProcesses().length === 0, 30_000);
+    await until(() => cardProcesses().length === 0);
   });
 
   /** A shell line whose processes can be told from everyone else’s. */

@@ -14,8 +14,7 @@ import { ProviderServer, type ScriptedTurn } from '../../../support/providers/sc
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 import { until } from '../../../support/until.ts';
 
-describe('the built engine with an agent', function () {
-  this.timeout(120_000);
+describe('the built engine with an agent', () => {
   const folder = useTemporaryFolder();
   let built: Awaited<ReturnType<typeof buildEngine>>;
   let engine: EngineProcess | undefined;
@@ -104,7 +103,7 @@ describe('the built engine with an agent', function () {
     ]);
     const { id } = await create();
     await send(id, 'Hello');
-    await until(async () => told(await items(id)).includes('answer complete: Well.'), 30_000);
+    await until(async () => told(await items(id)).includes('answer complete: Well.'));
     assert.deepEqual(told(await items(id)).slice(0, 3), [
       'person: Hello',
       'answer complete: I ask.',
@@ -122,9 +121,9 @@ describe('the built engine with an agent', function () {
     await start([{ text: ['Half of it'], calls: [{ name: 'list', args: {} }], holdEnd: forever }]);
     const { id } = await create();
     await send(id, 'Hello');
-    await until(() => deltas.some(({ text }) => text !== null), 30_000);
+    await until(() => deltas.some(({ text }) => text !== null));
     // The text is stored once a second.
-    await until(async () => told(await items(id)).includes('answer streaming: Half of it'), 30_000);
+    await until(async () => told(await items(id)).includes('answer streaming: Half of it'));
     await engine!.kill();
     await server!.stop();
     await start([{ text: ['I go on.'] }]);
@@ -132,7 +131,7 @@ describe('the built engine with an agent', function () {
     assert.deepEqual(rows.slice(0, 2), ['person: Hello', 'answer stopped: Half of it']);
     assert.match(rows.at(-1)!, /warning: Sallyport ended in the middle of this/);
     await send(id, 'Go on');
-    await until(async () => told(await items(id)).includes('answer complete: I go on.'), 30_000);
+    await until(async () => told(await items(id)).includes('answer complete: I go on.'));
     assert.equal(await engine!.stop(), 0);
   });
 
@@ -140,7 +139,7 @@ describe('the built engine with an agent', function () {
     await start([{ text: ['Half'], holdEnd: new Promise(() => undefined) }]);
     const { id } = await create();
     await send(id, 'Hello');
-    await until(() => deltas.some(({ text }) => text !== null), 30_000);
+    await until(() => deltas.some(({ text }) => text !== null));
     assert.equal(await engine!.stop(), 0);
     await server!.stop();
     await start([]);

@@ -16,8 +16,7 @@ import { useSshHost } from '../../../support/useSshHost.ts';
 const crashProgram = join(import.meta.dirname, '../../../support/crashPlaceEngine.ts');
 const elsewhere = { permissions: { executionService: 'ssh:lab' } };
 
-describe('runs in several places', function () {
-  this.timeout(90_000);
+describe('runs in several places', () => {
   const folder = useTemporaryFolder();
   let engine: TestEngine | undefined;
 

@@ -19,8 +19,7 @@ import { until } from '../../../support/until.ts';
 
 const never = new AbortController().signal;
 
-describe('a card on a served runner', function () {
-  this.timeout(60_000);
+describe('a card on a served runner', () => {
   const folder = useTemporaryFolder();
   let served: ServedProcess;
   let transport: SocketTransport;

@@ -37,8 +37,7 @@ const allowed: Readonly<Record<PlannedCard['action'], RegExp>> = {
 };
 
 describe('plan', () => {
-  it('[FLOW-13] says of every card what the run then does, whatever the graph and the changes', async function () {
-    this.timeout(120_000);
+  it('[FLOW-13] says of every card what the run then does, whatever the graph and the changes', async () => {
     await fc.assert(
       fc.asyncProperty(projects, async (made) => {
         const folder = mkdtempSync(join(tmpdir(), 'sallyport-plan-'));

@@ -10,8 +10,7 @@ import { hasSshd, sshParts } from '../../../support/sshPlace.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 
 /** How a host that is frozen is told from one whose shell runs nothing, with a real sshd. */
-describe('whether a host answers', function () {
-  this.timeout(60_000);
+describe('whether a host answers', () => {
   const folder = useTemporaryFolder();
   const never = new AbortController().signal;
   const hosts: SshHost[] = [];

@@ -12,8 +12,7 @@ const never = new AbortController().signal;
 /** What sshd logs when somebody tries to sign in. */
 const signInLine = /Accepted|Failed|Postponed|Invalid user|authenticating user/;
 
-describe('the key of a host', function () {
-  this.timeout(60_000);
+describe('the key of a host', () => {
   const folder = useTemporaryFolder();
   const hosts: SshHost[] = [];
 

@@ -70,8 +70,7 @@ const script = (seconds: number) => `run=$(cat /proc/sys/kernel/random/uuid); ec
 const stay = (victim: Victim, step: JobStep) =>
   step === 'started' && (victim === 'runner' || victim === 'keeper') ? 600 : 0.3;
 
-describe('kill -9 of each process at each step of a card over SSH', function () {
-  this.timeout(120_000);
+describe('kill -9 of each process at each step of a card over SSH', () => {
   let folder = '';
   let host: SshHost;
   let count = 0;

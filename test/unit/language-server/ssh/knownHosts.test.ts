@@ -43,8 +43,7 @@ function oracle(host: string, file: string): number[] {
 const linesOf = (text: string, host: string) =>
   entriesAbout(parseKnownHosts(text, 'f'), at(host)).map(({ where }) => Number(where.split(':')[1]));
 
-describe('known_hosts', function () {
-  this.timeout(60_000);
+describe('known_hosts', () => {
   const folder = useTemporaryFolder();
 
   it('reads every good line of OpenSSH’s own test data, and no bad one [SSH-04]', () => {

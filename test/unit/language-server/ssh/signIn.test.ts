@@ -14,8 +14,7 @@ import { useSshHost } from '../../../support/useSshHost.ts';
 
 const never = new AbortController().signal;
 
-describe('signing in to a host', function () {
-  this.timeout(60_000);
+describe('signing in to a host', () => {
   const folder = useTemporaryFolder();
   const agents: ChildProcess[] = [];
 
@@ -120,8 +119,7 @@ describe('signing in to a host', function () {
 
 const code = { prompt: 'Code: ', echo: false };
 
-describe('signing in to a host that asks', function () {
-  this.timeout(60_000);
+describe('signing in to a host that asks', () => {
   const folder = useTemporaryFolder();
   let server: InstanceType<typeof ssh2.Server> | undefined;
   const asks: string[] = [];

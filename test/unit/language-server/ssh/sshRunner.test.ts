@@ -26,8 +26,7 @@ import { until } from '../../../support/until.ts';
 const never = new AbortController().signal;
 const sleeperProgram = join(import.meta.dirname, '../../../support/sleeperEngine.ts');
 
-describe('a card over SSH', function () {
-  this.timeout(60_000);
+describe('a card over SSH', () => {
   const folder = useTemporaryFolder();
   const hosts: SshHost[] = [];
   const places: TestPlace[] = [];

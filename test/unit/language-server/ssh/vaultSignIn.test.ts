@@ -15,8 +15,7 @@ import { VaultHarness } from '../../../support/vaultHarness.ts';
 const never = new AbortController().signal;
 
 /** The engine's part, the vault's part and a real sshd, joined by what both sides would send. */
-describe('signing in with a key of the vault', function () {
-  this.timeout(60_000);
+describe('signing in with a key of the vault', () => {
   const folder = useTemporaryFolder();
   let harness: VaultHarness;
   let vault: Vault;

@@ -27,8 +27,7 @@ const never = new AbortController().signal;
 const fake = join(import.meta.dirname, '../../../support/fakeVfkit.ts');
 
 /** A program that takes vfkit's options and is the guest at the other end stands in for it. */
-describe('VMs of a Mac', function () {
-  this.timeout(60_000);
+describe('VMs of a Mac', () => {
   const folder = useTemporaryFolder();
   const held: MachineFolder[] = [];
   const children: ChildProcess[] = [];

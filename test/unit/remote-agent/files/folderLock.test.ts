@@ -16,8 +16,7 @@ import { until } from '../../../support/until.ts';
 
 const program = join(import.meta.dirname, '../../../support/lockFolder.ts');
 
-describe('the lock of a folder', function () {
-  this.timeout(120_000);
+describe('the lock of a folder', () => {
   const folder = useTemporaryFolder();
   const self = thisProcess();
   const gone: LockOwner = { ...self, pid: 2 ** 22 + 1 };

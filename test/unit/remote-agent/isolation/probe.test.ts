@@ -86,7 +86,7 @@ describe('the isolation probe', () => {
       assert.equal(probed.report.kind, 'none');
       const check = probed.report.checks.find((each) => !each.ok);
       assert.ok(check?.remedy, JSON.stringify(probed.report));
-    }).timeout(40_000);
+    });
   }
 
   it('[JOB-03] names the package where bubblewrap is missing', async () => {

@@ -15,8 +15,7 @@ import { ServedProcess } from '../../../support/servedRunner.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 import { until } from '../../../support/until.ts';
 
-describe('a runner that serves', function () {
-  this.timeout(60_000);
+describe('a runner that serves', () => {
   const folder = useTemporaryFolder();
   const running: ServedProcess[] = [];
   afterEach(async () => {

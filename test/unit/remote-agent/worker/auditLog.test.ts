@@ -21,8 +21,7 @@ import { shareLimits, WorkerLog } from '../../../../remote-agent/src/worker/work
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 import { until } from '../../../support/until.ts';
 
-describe('a worker’s log', function () {
-  this.timeout(120_000);
+describe('a worker’s log', () => {
   const folder = useTemporaryFolder();
   const path = (number = 0) => join(folder(), number === 0 ? 'audit.log' : `audit.log.${number}`);
   const lines = (number = 0) =>
@@ -135,7 +134,7 @@ describe('a worker’s log', function () {
     const acknowledged: string[] = [];
     for (const round of [1, 2, 3]) {
       const writers = ['a', 'b', 'c'].map((name) => writer(`${name}${round}`, 400));
-      await until(() => writers.every(({ written }) => written.length > 150), 60_000);
+      await until(() => writers.every(({ written }) => written.length > 150));
       for (const { child, written } of writers) {
         const gone = once(child, 'close');
         child.kill('SIGKILL');

@@ -8,8 +8,7 @@ import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 
 const module = new URL('../../../../remote-agent/src/worker/changeAlone.ts', import.meta.url).href;
 
-describe('changes of a worker’s files', function () {
-  this.timeout(60_000);
+describe('changes of a worker’s files', () => {
   const folder = useTemporaryFolder();
 
   /** A process in the middle of a change. */

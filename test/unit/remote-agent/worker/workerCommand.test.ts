@@ -7,8 +7,7 @@ import { parseInvitation } from '../../../../remote-agent/src/worker/invitation.
 import { runnerProgram } from '../../../support/runnerClient.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
 
-describe('the commands of who keeps a worker', function () {
-  this.timeout(60_000);
+describe('the commands of who keeps a worker', () => {
   const folder = useTemporaryFolder();
 
   /** Runs one to its end. */

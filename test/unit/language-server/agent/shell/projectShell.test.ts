@@ -16,8 +16,7 @@ import { useTemporaryFolder } from '../../../../support/temporaryFolder.ts';
 import { callContext, callTool } from '../../../../support/toolCalls.ts';
 import { until } from '../../../../support/until.ts';
 
-describe('project_shell', function () {
-  this.timeout(60_000);
+describe('project_shell', () => {
   const folder = useTemporaryFolder();
   let harness: GateHarness;
   let runner: LocalRunner;

@@ -15,8 +15,7 @@ const limits: ShellLimits = {
   entriesPerFolder: 1000,
 };
 
-describe('the shell in memory', function () {
-  this.timeout(60_000);
+describe('the shell in memory', () => {
   const folder = useTemporaryFolder();
   const project = () => join(folder(), 'project');
   beforeEach(() => {

@@ -12,8 +12,7 @@ import { until } from '../../../../support/until.ts';
 
 const script = resolve('language-server/src/agent/shell/shellWorker.ts');
 
-describe('shell', function () {
-  this.timeout(60_000);
+describe('shell', () => {
   const folder = useTemporaryFolder();
   let harness: GateHarness;
   let journal: Journal;
