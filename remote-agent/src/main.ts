@@ -18,7 +18,7 @@ import { runWorkerCommand } from './worker/workerCommand.ts';
  * that of a VM (`guest/`), with `worker` a host that several people share (`worker/`), with `batch` a cluster's end on its
  * login node and each task on a node (`batch/`).
  */
-closeInheritedDescriptors(readTrustPaths());
+const descriptors = closeInheritedDescriptors(readTrustPaths());
 
 const environment = readEnvironment();
 const report = (text: string) => void process.stderr.write(`sallyport runner: ${text}\n`);
@@ -27,7 +27,10 @@ const options: Omit<RunnerOptions, 'events' | 'flow'> = {
   version: '0.1.0',
   environment,
   now: () => performance.now(),
-  probe: (folder, interpreters) => probeHere(environment, folder, interpreters),
+  probe: (folder, interpreters) => {
+    descriptors.closeRest();
+    return probeHere(environment, folder, interpreters);
+  },
   openCgroup: () => openCgroup('/sys/fs/cgroup', readOwnCgroup(), environment.pid),
   onProblem: (doing, error) => report(`failed to ${doing}: ${errorMessage(error)}`),
 };

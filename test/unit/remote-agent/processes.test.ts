@@ -60,7 +60,7 @@ describe('processes of this machine', () => {
       import { closeInheritedDescriptors } from ${JSON.stringify(new URL('../../../remote-agent/src/inheritedDescriptors.ts', import.meta.url).href)};
       import { spawnSync } from 'node:child_process';
       const list = () => spawnSync('/bin/sh', ['-c', '[ -e /proc/self/fd/200 ] && echo 200'], { encoding: 'utf8' }).stdout;
-      process.stdout.write(JSON.stringify([list(), closeInheritedDescriptors().sort(), list()]));
+      process.stdout.write(JSON.stringify([list(), closeInheritedDescriptors().closed.toSorted(), list()]));
     `;
     // Node itself sees to the first few; a gap before the number is where it stops looking.
     const words = [
@@ -113,6 +113,44 @@ describe('processes of this machine', () => {
       assert.equal(text, kept, how);
     }
     closeSync(writer);
+  });
+
+  it('[JOB-01] keep no certificates that were inherited, once Node has read its own', async () => {
+    const certificates = path.join(folder(), 'extra.pem');
+    execFileSync('mkfifo', [certificates]);
+    const inherited = path.join(folder(), 'inherited.pem');
+    writeFileSync(inherited, '');
+    const at = (file: string) => new URL(`../../../remote-agent/src/${file}`, import.meta.url).href;
+    const program = `
+      import { closeInheritedDescriptors } from ${JSON.stringify(at('inheritedDescriptors.ts'))};
+      import { readdirSync, readlinkSync, writeSync } from 'node:fs';
+      import 'node:tls';
+      const name = (descriptor) => { try { return readlinkSync('/proc/self/fd/' + descriptor); } catch { return ''; } };
+      const open = () => readdirSync('/proc/self/fd').filter((descriptor) => name(descriptor).endsWith('.pem'));
+      while (open().length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+      const { closed, closeRest } = closeInheritedDescriptors((path) => path.endsWith('.pem'));
+      writeSync(1, '[' + JSON.stringify(closed) + ',\\n');
+      writeSync(1, JSON.stringify(closeRest()) + ',' + JSON.stringify(open()) + ']');
+    `;
+    // Held open, so that Node’s own thread gets neither bytes nor an end until it is closed.
+    const writer = openSync(certificates, 'r+');
+    const words = ['-c', 'exec 200<"$0"; exec "$@"', inherited, process.execPath];
+    const child = spawn('/bin/bash', [...words, '--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: certificates },
+    });
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    const ended = once(child, 'close');
+    try {
+      await until(() => text.includes('\n'), 60_000);
+    } finally {
+      closeSync(writer);
+    }
+    await ended;
+    const [closed, rest, left] = JSON.parse(text) as number[][];
+    assert.ok(!closed?.includes(200), text);
+    assert.deepEqual([rest, left], [[200], []]);
   });
 
   it('[JOB-01] keep the descriptors of Node itself', () => {

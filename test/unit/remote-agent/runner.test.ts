@@ -101,6 +101,23 @@ describe('the runner', function () {
     assert.match(stdout, /^0 1 2 3 4 kept$/m);
   });
 
+  it('[JOB-01] seals cards though whoever started it left certificates open', async () => {
+    const certificates = path.join(folder(), 'extra.pem');
+    writeFileSync(certificates, '');
+    const other = await RunnerClient.start({
+      blobs: path.join(folder(), 'blobs'),
+      scratch: path.join(folder(), 'scratch'),
+      environment: { ...process.env, NODE_EXTRA_CA_CERTS: certificates },
+      // Node itself sees to the first few; a gap before the number is where it stops looking.
+      wrapper: ['/bin/bash', '-c', 'exec 200<"$0"; exec "$@"', certificates],
+    });
+    await other.close();
+    assert.deepEqual(
+      other.hello.isolation.checks.filter(({ ok }) => !ok),
+      [],
+    );
+  });
+
   it('takes inputs and parameters in, and outputs, logs and progress out', async () => {
     const blobs = path.join(folder(), 'blobs');
     const input = await putTree(blobs, { 'a/b.txt': 'deep' });
