@@ -95,13 +95,31 @@ export function initScript(command: InitCommand): string {
 /** POSIX shells name a descriptor with one digit; the lower ones are taken. */
 const firstTextDescriptor = 6;
 
-/** A line that the text itself does not hold. */
+/**
+ * A line that the text itself does not hold. dash compares each line with it from the beginning and loses a byte beyond
+ * ASCII where they first differ, unless that is the very first byte; so no line begins as it does and goes on with one.
+ */
 function delimiterOf(text: string): string {
   if (text.includes('\0')) throw new TypeError('Failed to pass a text to a program: it contains NUL');
-  const lines = new Set(text.split('\n'));
-  let end = 'END_OF_TEXT';
-  while (lines.has(end)) end += '_';
-  return end;
+  const lines = text.split('\n');
+  for (const first of delimiterBeginnings) {
+    const alike = lines.filter((line) => line.startsWith(first));
+    let end = `${first}END_OF_TEXT`;
+    while (alike.includes(end)) end += '_';
+    if (!alike.some((line) => losesByte(line, end))) return end;
+  }
+  throw new RangeError('Failed to pass a text to a program: its lines begin in too many ways');
+}
+
+/** All of printable ASCII that may stand in single quotes. */
+const delimiterBeginnings = Array.from({ length: 94 }, (_, at) => String.fromCharCode(0x21 + at)).filter(
+  (each) => each !== "'",
+);
+
+function losesByte(line: string, end: string): boolean {
+  let same = 0;
+  while (same < end.length && line[same] === end[same]) same += 1;
+  return same > 0 && line.charCodeAt(same) > 0x7f;
 }
 
 /** One word for a POSIX shell. Throws on NUL, which no program can be given. */

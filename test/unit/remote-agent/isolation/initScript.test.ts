@@ -10,6 +10,8 @@ import {
   type Report,
 } from '../../../../remote-agent/src/isolation/initScript.ts';
 
+/** Lines that begin with each printable character of ASCII but the last, and go on beyond it. */
+const beginnings = Array.from({ length: 93 }, (_, at) => `${String.fromCharCode(0x21 + at)}é`).join('\n');
 const unlimited = { processes: undefined, dataBytes: undefined, fileBytes: undefined, openFiles: 64 };
 
 describe('the script of a sandbox', () => {
@@ -29,6 +31,8 @@ describe('the script of a sandbox', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 60 }).map((each) => each.replaceAll('\0', '')),
       fc.constantFrom('END_OF_TEXT', 'a\nEND_OF_TEXT\nEND_OF_TEXT_\nb', '$(id) `id` ${HOME} \\', '\n\n'),
+      // What a shell takes for the beginning of the end of a text.
+      fc.constantFrom('!é', 'Eé', '!END_OF_TEXT', '!END_OF_TEXTé', '!ENDé\n"é\n#E\u0304\u0301', beginnings),
     );
     for (const shell of ['/bin/dash', '/bin/bash'].filter((each) => existsSync(each))) {
       fc.assert(
