@@ -137,10 +137,12 @@ describe('cards through Slurm while processes are killed', function () {
     return { victim, engine, jobId: `killed-${count}`, place, helper };
   }
 
-  async function start(ready: Ready, isLong = true): Promise<Card> {
+  /** `isEndless`: whatever of it is ended, it does not end by itself. Slurm signals all processes of a job in turn. */
+  async function start(ready: Ready, isLong = true, isEndless = false): Promise<Card> {
     const { place, jobId } = ready;
     const sleep = longSleep();
-    const script = `echo on; ${isLong ? sleep.command : ':'}; echo off; echo out > "$SALLYPORT_OUTPUTS/x"`;
+    const stay = isEndless ? `while :; do ${sleep.command}; done` : sleep.command;
+    const script = `echo on; ${isLong ? stay : ':'}; echo off; echo out > "$SALLYPORT_OUTPUTS/x"`;
     const code = await putTree(place.blobs.folder, { 'main.sh': script });
     const outputs = [{ port: 'x', type: 'file' as const, optional: false }];
     const heard = new Heard();
@@ -255,7 +257,7 @@ describe('cards through Slurm while processes are killed', function () {
   });
 
   it('a job that Slurm is told to start again is not run twice, and says so [SLURM-14] [SLURM-13]', async () => {
-    const card = await start(await open('controller'));
+    const card = await start(await open('controller'), true, true);
     await until(() => card.heard.stdout === 'on\n');
     const request = requestOf(rig, card);
     const found = (await rig.cluster.jobs()).find((job) => job.name === request);

@@ -171,7 +171,10 @@ describe('cards through Slurm', () => {
         lines.map(({ text }) => text),
         ['said'],
       );
-      assert.deepEqual(await engine.handlers['place/held']({ place: 'slurm:lab' }, never), []);
+      // That it is stored here is a message on its way.
+      await until(
+        async () => (await engine.handlers['place/held']({ place: 'slurm:lab' }, never)).length === 0,
+      );
     } finally {
       await engine.dispose();
     }

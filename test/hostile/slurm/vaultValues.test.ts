@@ -391,7 +391,7 @@ describe('vault values through Slurm', function () {
     const env = { item: 'api', field: 'token', use: { kind: 'env', name: 'TOKEN' } } as const;
     for (const isFollowed of [true, false]) {
       const engineId = isFollowed ? 'engine-followed' : 'engine-killed';
-      const { place, begun, keys, jobId } = await waitingJob(ticket, isFollowed ? 60 : 3, engineId);
+      const { place, begun, keys, jobId } = await waitingJob(ticket, isFollowed ? 60 : 10, engineId);
       await until(() => keys.length === 1);
       const dead = place.runner.dispose();
       await there().crash();
@@ -399,7 +399,7 @@ describe('vault values through Slurm', function () {
       await begun;
       if (!isFollowed) {
         await until(() => existsSync(join(runs(), `${jobId}.result`)));
-        assert.match(readFileSync(join(runs(), `${jobId}.result`), 'utf8'), /did not come within 3 seconds/);
+        assert.match(readFileSync(join(runs(), `${jobId}.result`), 'utf8'), /did not come within 10 seconds/);
         assert.ok(!existsSync(join(runs(), `${jobId}.key`)));
         continue;
       }

@@ -13,6 +13,7 @@ import {
   egressBridge,
   proxyEnvironment,
 } from '../../../remote-agent/src/egressBridge.ts';
+import { until } from '../../support/until.ts';
 
 const helper = join(import.meta.dirname, '../../../remote-agent/helpers/egressBridge.cjs');
 const bubblewrap = [
@@ -110,6 +111,7 @@ try:
 except Exception as error:
     print(error.code)`;
     assert.equal(await python(script), 'from outside\nkept in\n403\n');
+    await until(() => records.length >= 2);
     assert.deepEqual(
       records.map(({ host, port, verdict }) => [`${host}:${port}`, verdict]),
       [
@@ -124,6 +126,8 @@ except Exception as error:
   it('is found by Node through the environment that cards get', async () => {
     const script = `fetch("http://${address}/").then((answer) => answer.text()).then(console.log)`;
     assert.equal(await runSealed(['/node', '-e', script]), 'from outside\n');
+    // The record of an answered request may come a moment after its answer.
+    await until(() => records.length > 0);
     assert.equal(records[0]?.verdict, 'allowed');
   });
 
