@@ -72,7 +72,8 @@ function canConnect(path: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    socket.once('error', () => resolve(false));
+    // Only these say that nobody listens. One that is stopped, with a full queue, refuses by other words.
+    socket.once('error', (error) => resolve(!['ECONNREFUSED', 'ENOENT'].includes(systemCode(error))));
   });
 }
 

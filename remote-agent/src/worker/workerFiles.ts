@@ -20,7 +20,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { changeAlone } from './changeAlone.ts';
@@ -153,12 +153,14 @@ export class WorkerFiles {
   }
 }
 
-/** An Ed25519 identity whose private key is a file of this user alone; made where there is none. */
+/** An Ed25519 identity whose private key is a file of this user alone; made where there is none, once. */
 export function openIdentityFile(path: string, uid: number): IdentitySigner {
-  if (!existsSync(path)) {
-    const { privateKey } = generateKeyPairSync('ed25519');
-    writeOwnFile(path, privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
-  }
+  if (!existsSync(path))
+    changeAlone(dirname(path), () => {
+      if (existsSync(path)) return;
+      const { privateKey } = generateKeyPairSync('ed25519');
+      writeOwnFile(path, privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
+    });
   const key = createPrivateKey(readOwnFile(path, uid) ?? '');
   const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
   return { spki, sign: (bytes) => sign(null, bytes, key) };

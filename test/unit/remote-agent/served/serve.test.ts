@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { createConnection, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -72,6 +74,39 @@ describe('a runner that serves', () => {
     await until(() => second.child?.exitCode === 3);
     await served.stop('SIGKILL');
     await served.start();
+  });
+
+  it('is not passed over while it is stopped and its queue is full [JRNL-05]', async () => {
+    const program = `require('net').createServer().listen({ path: process.argv[1], backlog: 1 }, () => console.log('up'))`;
+    const child = spawn(process.execPath, ['-e', program, join(folder(), 'socket-1')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const waiting: Socket[] = [];
+    try {
+      await once(child.stdout, 'data');
+      child.kill('SIGSTOP');
+      let isFull = false;
+      while (!isFull) {
+        const socket = createConnection(join(folder(), 'socket-1'));
+        waiting.push(socket);
+        isFull = await new Promise((resolve) =>
+          socket.once('connect', () => resolve(false)).once('error', () => resolve(true)),
+        );
+      }
+      const outcome = await listenAlone(folder(), (socket) => socket.destroy()).then(
+        (server) => {
+          server.close();
+          return 'it serves as well';
+        },
+        (error: unknown) => String(error),
+      );
+      assert.match(outcome, /serves here already/);
+      assert.deepEqual(readdirSync(folder()), ['socket-1']);
+    } finally {
+      for (const socket of waiting) socket.destroy();
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }
   });
 
   it('refuses another version of its language in words [JRNL-06]', async () => {

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changeAlone } from '../../../../remote-agent/src/worker/changeAlone.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
+import { until } from '../../../support/until.ts';
 
 const module = new URL('../../../../remote-agent/src/worker/changeAlone.ts', import.meta.url).href;
 
@@ -67,6 +68,31 @@ describe('changes of a worker’s files', () => {
       child.kill('SIGKILL');
       await once(child, 'close');
     }
+  });
+
+  it('[WORKER-03] make one identity, however many processes ask for it first', async () => {
+    const files = new URL('../../../../remote-agent/src/worker/workerFiles.ts', import.meta.url).href;
+    const program = `
+      import { readSync, writeSync } from 'node:fs';
+      import { openIdentityFile } from ${JSON.stringify(files)};
+      writeSync(1, 'ready ');
+      readSync(0, Buffer.alloc(1));
+      writeSync(1, openIdentityFile(process.argv[1], process.getuid()).spki.toString('hex'));
+    `;
+    const words = ['--input-type=module', '-e', program, join(folder(), 'identity')];
+    const children = Array.from({ length: 8 }, () =>
+      spawn(process.execPath, words, { stdio: ['pipe', 'pipe', 'inherit'] }),
+    );
+    const said = Array<string>(children.length).fill('');
+    for (const [at, child] of children.entries())
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        said[at] = `${said[at] ?? ''}${text}`;
+      });
+    await until(() => said.every((text) => text === 'ready '), 50_000);
+    for (const { stdin } of children) stdin.end('.');
+    await Promise.all(children.map((child) => once(child, 'close')));
+    assert.match(said[0] ?? '', /^ready [0-9a-f]{88}$/);
+    assert.deepEqual(new Set(said).size, 1);
   });
 
   it('leave no mark behind an error', () => {
