@@ -53,7 +53,8 @@ describe('places', () => {
   });
 
   before(async function () {
-    this.timeout(120_000);
+    // As long as building an image of the VM may take, where none was built before.
+    this.timeout(600_000);
     places = new PlacesWindow(used().window, used().folder, extension);
     rmSync(join(used().folder, 'cards/today'), { recursive: true });
     worker = new KeptWorker(join(extension, 'dist/cli.mjs'), join(folder, 'worker'));
