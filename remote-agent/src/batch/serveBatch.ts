@@ -1,20 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { statfsSync } from 'node:fs';
-import { Channel } from '../../../protocol/src/channel.ts';
-import type { RequestHandlers } from '../../../protocol/src/contract.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { limits } from '../../../protocol/src/limits.ts';
-import { servedEvents, servedProtocolVersion, servedSide } from '../../../protocol/src/servedRunner.ts';
+import { servedProtocolVersion } from '../../../protocol/src/servedRunner.ts';
 import { createBlobStore } from '../files/blobStore.ts';
 import { cleanBlobs } from '../served/cleanBlobs.ts';
 import { blobsOf } from '../served/blobNeeds.ts';
 import { noTerminal } from '../served/noTerminal.ts';
+import {
+  missingOf,
+  serveMessages,
+  submitAnswer,
+  type ServedHandlers,
+  type ServedMessages,
+} from '../served/serveMessages.ts';
 import type { StdioTransport } from '../stdioTransport.ts';
 import type { BatchFolder, NodeFacts } from './batchFolder.ts';
 import { BatchJobs, type BatchTimes } from './batchJobs.ts';
 import type { BatchSystem } from './batchSystem.ts';
-
-type Handlers = RequestHandlers<(typeof servedSide)['requests']>;
 
 export interface ServeBatchOptions {
   readonly transport: StdioTransport;
@@ -42,7 +45,6 @@ export async function serveBatch(options: ServeBatchOptions): Promise<void> {
   const { transport, folder, system, largest, script, times, now, probe, onProblem } = options;
   let { facts } = options;
   const store = createBlobStore(folder.blobs);
-  const gone = new AbortController();
   const instance = randomBytes(12).toString('hex');
   let greeted: BatchJobs | undefined;
   const jobs = () => {
@@ -54,17 +56,17 @@ export async function serveBatch(options: ServeBatchOptions): Promise<void> {
       jobId,
       {
         afterSeq,
-        tell: (seq, event) => channel.notify('job/event', { jobId, seq, event }),
+        tell: (seq, event) => messages.channel.notify('job/event', { jobId, seq, event }),
         flow: transport,
       },
-      gone.signal,
+      messages.gone,
     );
   const clean = (keepBytes: number) => {
     const needed = folder.submitNames().flatMap((name) => folder.readSubmit(name)?.jobs ?? []);
     const used = needed.flatMap((job) => [...blobsOf(store, job, folder.resultOf(job.jobId)?.result)]);
     return cleanBlobs(store, new Set(used), keepBytes, now());
   };
-  const handlers: Handlers = {
+  const handlers: ServedHandlers = {
     'runner/greet': ({ protocol, engine }) => {
       if (protocol !== servedProtocolVersion)
         throw new UserError(
@@ -86,7 +88,7 @@ export async function serveBatch(options: ServeBatchOptions): Promise<void> {
         times,
         now,
         askValues: async (jobId, { publicKey, proof }, signal) =>
-          (await channel.call('job/values', { jobId, publicKey, proof }, { signal })).values,
+          (await messages.channel.call('job/values', { jobId, publicKey, proof }, { signal })).values,
         onProblem,
       });
       try {
@@ -118,17 +120,13 @@ export async function serveBatch(options: ServeBatchOptions): Promise<void> {
     },
     'blob/missing': ({ blobs }) => {
       jobs();
-      const missing = blobs.filter(({ digest, sizeBytes }) => store.sizeOf(digest) !== sizeBytes);
-      return { missing: missing.map(({ digest }) => digest) };
+      return missingOf(store, blobs);
     },
     'job/submit': async ({ job, afterSeq }) => {
       const missing = await jobs().submit(job);
-      if (missing) return { kind: 'missing', blobs: [...missing] };
-      // After the answer, which says that there is something to hear.
-      setImmediate(() => {
-        if (!gone.signal.aborted && jobs().has(job.jobId)) follow(job.jobId, afterSeq);
+      return submitAnswer(missing, () => {
+        if (!messages.gone.aborted && jobs().has(job.jobId)) follow(job.jobId, afterSeq);
       });
-      return { kind: 'accepted' };
     },
     'job/attach': ({ jobId, afterSeq }) => ({ state: follow(jobId, afterSeq) }),
     'job/cancel': ({ jobId }) => ({ found: jobs().cancel(jobId) }),
@@ -136,16 +134,7 @@ export async function serveBatch(options: ServeBatchOptions): Promise<void> {
     'journal/list': () => jobs().list(),
     'blob/clean': ({ keepBytes }) => (jobs(), clean(keepBytes)),
   };
-  const closed = new Promise<void>((resolve) => {
-    gone.signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  const channel: Channel<typeof servedSide, typeof servedEvents> = new Channel(transport, servedEvents, {
-    local: servedSide,
-    requestHandlers: handlers,
-    notificationHandlers: {},
-    onBadMessage: (method, problem) => onProblem(`understand ${method}`, problem),
-    onClose: () => gone.abort(),
-  });
-  await closed;
+  const messages: ServedMessages = serveMessages(transport, handlers, onProblem);
+  await messages.closed;
   await greeted?.stop();
 }

@@ -1,21 +1,19 @@
 import type { Duplex } from 'node:stream';
-import { Channel } from '../../../protocol/src/channel.ts';
-import type { RequestHandlers } from '../../../protocol/src/contract.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
-import {
-  servedEvents,
-  servedProtocolVersion,
-  servedSide,
-  streamOpenings,
-} from '../../../protocol/src/servedRunner.ts';
+import { servedProtocolVersion, streamOpenings } from '../../../protocol/src/servedRunner.ts';
 import { StdioTransport } from '../stdioTransport.ts';
 import { ByteReader } from '../files/byteReader.ts';
 import { readFirstLine } from '../files/firstLine.ts';
 import { noTerminal } from './noTerminal.ts';
 import { serveBulk } from './serveBulk.ts';
 import type { ServedRunner } from './servedRunner.ts';
-
-type Handlers = RequestHandlers<(typeof servedSide)['requests']>;
+import {
+  missingOf,
+  serveMessages,
+  submitAnswer,
+  type ServedHandlers,
+  type ServedMessages,
+} from './serveMessages.ts';
 
 /** Reads how a stream begins and serves it as that. Settles when it has ended; anything that is not ours is closed. */
 export async function serveConnection(
@@ -49,7 +47,6 @@ async function serveControl(
   offerTerminal: OfferTerminal,
 ): Promise<void> {
   const transport = new StdioTransport(socket, socket);
-  const gone = new AbortController();
   let greeted: { readonly engine: string; readonly leaseSeconds: number } | undefined;
   /** Who asks; also its heartbeat. */
   const engine = () => {
@@ -62,11 +59,11 @@ async function serveControl(
       jobId,
       engine(),
       afterSeq,
-      (seq, event) => channel.notify('job/event', { jobId, seq, event }),
+      (seq, event) => messages.channel.notify('job/event', { jobId, seq, event }),
       transport,
-      gone.signal,
+      messages.gone,
     );
-  const handlers: Handlers = {
+  const handlers: ServedHandlers = {
     'runner/greet': async ({ protocol, engine: id, leaseSeconds }) => {
       if (protocol !== servedProtocolVersion) throw incompatible(protocol);
       greeted = { engine: id, leaseSeconds };
@@ -89,19 +86,15 @@ async function serveControl(
     'runner/probe': () => (engine(), runner.probe()),
     'blob/missing': ({ blobs }) => {
       engine();
-      const missing = blobs.filter(({ digest, sizeBytes }) => runner.store.sizeOf(digest) !== sizeBytes);
-      return { missing: missing.map(({ digest }) => digest) };
+      return missingOf(runner.store, blobs);
     },
     'job/submit': async ({ job, afterSeq }) => {
       const id = engine();
       const missing = await runner.jobs.submit(job, id, greeted?.leaseSeconds ?? 1);
-      if (missing) return { kind: 'missing', blobs: [...missing] };
-      // After the answer, which says that there is something to hear.
-      setImmediate(() => {
+      return submitAnswer(missing, () => {
         // Another connection of the engine may have had it forgotten by now.
-        if (!gone.signal.aborted && runner.jobs.has(job.jobId)) follow(job.jobId, afterSeq);
+        if (!messages.gone.aborted && runner.jobs.has(job.jobId)) follow(job.jobId, afterSeq);
       });
-      return { kind: 'accepted' };
     },
     'job/attach': ({ jobId, afterSeq }) => ({ state: follow(jobId, afterSeq) }),
     'job/cancel': ({ jobId }) => ({ found: runner.jobs.cancel(jobId, engine()) }),
@@ -113,20 +106,9 @@ async function serveControl(
     },
     'blob/clean': ({ keepBytes }) => (engine(), runner.clean(keepBytes)),
   };
-  const closed = new Promise<void>((resolve) => {
-    gone.signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  const channel: Channel<typeof servedSide, typeof servedEvents> = new Channel(transport, servedEvents, {
-    local: servedSide,
-    requestHandlers: handlers,
-    notificationHandlers: {},
-    onBadMessage: (method, problem) => onProblem(`understand ${method}`, problem),
-    onClose: () => {
-      gone.abort();
-      socket.destroy();
-    },
-  });
-  await closed;
+  const messages: ServedMessages = serveMessages(transport, handlers, onProblem);
+  await messages.closed;
+  socket.destroy();
 }
 
 type OfferTerminal = (clientKey: string) => string;
