@@ -22,6 +22,8 @@ const sharedByRunner = {
     './src/worker',
     // A folder is shared with a VM by the rules by which it is with a card, whoever is asked.
     './src/sharedFolder.ts',
+    // What a VM that did not come up has started is found as what a card has.
+    './src/processes.ts',
     ...['closedParent', 'identity', 'seatbelt', 'seccomp'].map((name) => `./src/isolation/${name}.ts`),
   ],
   // Vault values are put into requests, and taken out of answers, by the same code wherever that is done.

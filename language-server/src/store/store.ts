@@ -98,14 +98,16 @@ const neverStarted = JSON.stringify({
  * was running is `unknown`, what was waiting is `skipped`, and what had finished stays as it is.
  */
 function endLostRuns(database: Database, lease: Lease, abandoned: Set<number>, at: number): number {
-  const engines = new Set(database.all('select id from engines').map((row) => text(row, 'id')));
-  const runs = new RunRecords(database).unfinished();
-  for (const { engine } of runs) engines.add(engine);
-  const gone = new Set([...engines].filter((engine) => !lease.isHeld(engine)));
-  const lost = runs.filter(({ seq, engine }) => gone.has(engine) || abandoned.has(seq));
-  database.transaction(() => {
+  // Looked at and ended in one: another engine may take up what is left at the same time.
+  const { gone, lost } = database.transaction(() => {
+    const engines = new Set(database.all('select id from engines').map((row) => text(row, 'id')));
+    const runs = new RunRecords(database).unfinished();
+    for (const { engine } of runs) engines.add(engine);
+    const gone = new Set([...engines].filter((engine) => !lease.isHeld(engine)));
+    const lost = runs.filter(({ seq, engine }) => gone.has(engine) || abandoned.has(seq));
     for (const { seq } of lost) endRun(database, seq, at);
     for (const engine of gone) database.run('delete from engines where id = ?', engine);
+    return { gone, lost };
   });
   for (const engine of gone) lease.forget(engine);
   abandoned.clear();

@@ -102,6 +102,7 @@ function lateTransport(place: string, load: () => Promise<RunnerTransport>): Run
       loaded.catch(() => (loaded = undefined));
       return (await loaded).open(options);
     },
-    dispose: async () => (await loaded)?.dispose(),
+    // One that can't be made has nothing to let go of.
+    dispose: async () => (await loaded?.catch(() => undefined))?.dispose(),
   };
 }

@@ -315,7 +315,23 @@ class RemoteRunner implements PlaceRunner {
         );
     }
     await Promise.all(this.#following);
+    await this.#whenNotConnecting();
     await this.#options.transport.dispose();
+  }
+
+  /** What is being opened has been told to stop; nothing of it may be going on when its place is let go of. */
+  async #whenNotConnecting(): Promise<void> {
+    const { link } = this.#connecting ?? {};
+    if (!link) return;
+    await new Promise<void>((resolve) => {
+      const stopTimer = this.#options.setTimer(resolve, openEndsMs);
+      void link
+        .catch(() => undefined)
+        .then(() => {
+          stopTimer();
+          resolve();
+        });
+    });
   }
 
   /** Brings the job there and keeps at it until its end is known or nobody can be reached. */
@@ -336,8 +352,11 @@ class RemoteRunner implements PlaceRunner {
       try {
         const link = await this.#connect(mayAskFor(attempt));
         await this.#submit(link, attempt);
-        return;
+        // A connection that ended in the turn of its answer told nobody that it has to be delivered again.
+        if (this.#link === link) return;
+        continue;
       } catch (error) {
+        if (this.#attempts.get(jobId) !== attempt) return;
         if (!isLost(error)) {
           this.#refuse(attempt, error);
           return;
@@ -363,8 +382,9 @@ class RemoteRunner implements PlaceRunner {
 
   async #send(link: RemoteLink, attempt: Attempt, job: CardJob): Promise<void> {
     const spec = toSpec(job);
+    const isCancelled = () => attempt.isCancelled;
     for (let round = 0; ; round++) {
-      if (attempt.isCancelled && !attempt.isSent) {
+      if (isCancelled() && !attempt.isSent) {
         attempt.ended.resolve(emptyResult({ kind: 'cancelled' }));
         return;
       }
@@ -373,16 +393,33 @@ class RemoteRunner implements PlaceRunner {
         this.#lose(attempt, `${this.id} ended with the card in it`);
         return;
       }
+      if (isCancelled()) {
+        // Sent once more it would start, where it had not come there before.
+        await this.#attachCancelled(link, attempt);
+        return;
+      }
       attempt.isSent = true;
       attempt.sentTo = instance;
       const answer = await link.channel.call('job/submit', { job: spec, afterSeq: attempt.lastSeq });
       if (answer.kind === 'accepted') break;
       attempt.isSent = false;
+      if (isCancelled()) continue;
       // What is said to be missing after everything was sent would be asked for for ever.
       if (round >= submitRounds)
         throw new UserError('store-damaged', `${this.id} loses what is copied to it`);
       attempt.events.progress(0, `Copying to ${this.id}`);
       await link.put(blobsOfJob(this.#options.blobs, job));
+    }
+  }
+
+  /** What is not there by now is not accepted any more; what is there ends. */
+  async #attachCancelled({ channel }: RemoteLink, { jobId, lastSeq, ended }: Attempt): Promise<void> {
+    await channel.call('job/cancel', { jobId });
+    try {
+      await channel.call('job/attach', { jobId, afterSeq: lastSeq });
+    } catch (error) {
+      if (!(error instanceof UserError) || error.code !== 'not-found') throw error;
+      ended.resolve(emptyResult({ kind: 'cancelled' }));
     }
   }
 
@@ -393,7 +430,8 @@ class RemoteRunner implements PlaceRunner {
       attempt.events.progress(event.fraction, event.text);
       return;
     }
-    if (seq <= attempt.lastSeq) return;
+    // A machine that lost its power may have fewer lines than it told; the end counts whatever its number.
+    if (seq <= attempt.lastSeq && event.kind !== 'ended') return;
     attempt.lastSeq = seq;
     switch (event.kind) {
       case 'started':
@@ -460,8 +498,13 @@ class RemoteRunner implements PlaceRunner {
     }
     this.#options.jobs.cancel(jobId);
     this.#link?.channel.call('job/cancel', { jobId }).catch(() => undefined);
+    this.#loseLater(attempt);
+  }
+
+  /** A person who has cancelled waits no longer than this for a connection. */
+  #loseLater(attempt: Attempt): void {
     this.#options.setTimer(() => {
-      if (this.#attempts.get(jobId) === attempt && !this.#link)
+      if (this.#attempts.get(attempt.jobId) === attempt && !this.#link)
         this.#lose(attempt, `${this.id} can’t be reached, so the card could not be stopped there yet`);
     }, this.#times.cancelMs);
   }
@@ -519,9 +562,11 @@ class RemoteRunner implements PlaceRunner {
     const doing = search?.looking ?? '';
     this.#set('connecting', doing);
     let opened: RemoteLink | undefined;
+    let lost: string | undefined;
     try {
+      const { signal } = this.#stop;
       const onStep = (step: string) => this.#set('connecting', doing || step);
-      const link = await transport.open({ signal: this.#stop.signal, mayAsk, onStep });
+      const link = await transport.open({ signal, mayAsk, onStep });
       const at = this.#options.now();
       opened = await RemoteLink.open({
         link,
@@ -530,9 +575,15 @@ class RemoteRunner implements PlaceRunner {
         leaseSeconds: this.#times.leaseSeconds,
         onValues: (asked, signal) => this.#values.answer(asked, signal),
         onEvent: (jobId, seq, event) => this.#hear(jobId, seq, event),
-        onClose: (reason) => this.#closed(opened, reason),
+        onClose: (reason) => {
+          lost = reason;
+          this.#closed(opened, reason);
+        },
         onProblem,
       });
+      if (signal.aborted) opened.close('the engine is ending');
+      // Also in the turn of its greeting, before it was anybody's link.
+      if (lost !== undefined) throw new UserError('closed', `${this.id} ended the connection: ${lost}`);
       this.#latencyMs = this.#options.now() - at;
       this.#link = opened;
       this.#greeting = opened.greeting;
@@ -575,6 +626,7 @@ class RemoteRunner implements PlaceRunner {
     for (const attempt of waiting) {
       if (!attempt.isSent) continue;
       attempt.events.progress(0, `The connection to ${this.id} was lost; the card goes on there`);
+      if (attempt.isCancelled) this.#loseLater(attempt);
       void this.#deliver(attempt);
     }
   }
@@ -689,6 +741,8 @@ function isRequest(record: EgressRecord, jobId: string): boolean {
 
 const megabyte = 1024 * 1024;
 const submitRounds = 3;
+/** Opening ends much sooner when it is told to. */
+const openEndsMs = 5_000;
 const logSlackBytes = 64 * 1024;
 
 /** Refusals of the runner itself: it said that it has not accepted the job. */

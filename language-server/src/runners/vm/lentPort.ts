@@ -40,12 +40,22 @@ export class LentPort {
   }
 
   async #opened(): Promise<Duplex> {
-    if (this.#isClosed) throw new UserError('closed', 'The connection was closed');
+    this.#assertOpen();
     if (this.#stream && !this.#stream.destroyed) return this.#stream;
     const stream = await this.#open(this.#isReopened);
     this.#isReopened = true;
     this.#stream = stream;
-    return stream;
+    try {
+      this.#assertOpen();
+      return stream;
+    } catch (error) {
+      stream.destroy();
+      throw error;
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw new UserError('closed', 'The connection was closed');
   }
 }
 

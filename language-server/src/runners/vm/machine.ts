@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { guestAnswer, type GuestOpening, type GuestPort } from '../../../../protocol/src/vmGuest.ts';
+import { usageBelow } from '../../../../remote-agent/src/processes.ts';
 import type { Hypervisor, StartOptions } from './hypervisor.ts';
 import { startedFacts, type MachineFolder } from './machineFolder.ts';
 import { qemuArguments } from './qemuArguments.ts';
@@ -74,8 +75,10 @@ async function startMachine(programs: MachinePrograms, options: StartOptions): P
   const output = openSync(folder.file('qemu.log'), 'w', 0o600);
   const memory = stored ? openSync(storedFiles(join(image, stored)).memory, 'r') : undefined;
   let servers: ShareServers | undefined;
+  let started: ChildProcess | undefined;
   try {
     servers = await serveShares({ ...programs, folder, shares, links });
+    signal.throwIfAborted();
     const child = programs.spawnMachine(
       'bwrap',
       sealedQemu({
@@ -91,6 +94,7 @@ async function startMachine(programs: MachinePrograms, options: StartOptions): P
       folder.path,
       { output, stored: memory },
     );
+    started = child;
     await new Promise<void>((resolve, reject) => {
       child.once('error', () => reject(missingTool('bwrap')));
       child.once('spawn', resolve);
@@ -103,6 +107,7 @@ async function startMachine(programs: MachinePrograms, options: StartOptions): P
     if (shares.length > 0) (await openMonitor(folder.socket('monitor'))).close();
   } catch (error) {
     const fault = servers?.fault();
+    if (started) endAll(started);
     servers?.stop();
     throw fault ?? error;
   } finally {
@@ -123,11 +128,20 @@ async function untilThere(folder: MachineFolder, child: ChildProcess, signal: Ab
   while (!existsSync(folder.file('monitor'))) {
     signal.throwIfAborted();
     if (child.exitCode !== null || child.signalCode !== null) throw ended(folder);
-    if (performance.now() > until) {
-      child.kill('SIGKILL');
-      throw new UserError('unreachable', 'QEMU did not start in time');
-    }
+    if (performance.now() > until) throw new UserError('unreachable', 'QEMU did not start in time');
     await wait(3);
+  }
+}
+
+/** Also what bubblewrap has started: without a monitor yet, nobody could end it later. */
+function endAll({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  for (const each of usageBelow(pid).pids) {
+    try {
+      process.kill(each, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
   }
 }
 

@@ -57,6 +57,7 @@ export class VmPlace implements PlaceRunner {
   /** Those that were made, in use or spare. */
   readonly #vms = new Set<Vm>();
   #spare: Promise<Vm> | undefined;
+  #isDisposed = false;
 
   constructor(options: VmPlaceOptions) {
     this.#options = options;
@@ -109,7 +110,10 @@ export class VmPlace implements PlaceRunner {
     const taken = this.#of(job.project ?? '', kind);
     taken.users += 1;
     try {
-      const vm = await taken.vm;
+      const vm = await taken.vm.catch((error: unknown) => {
+        if (!this.#isDisposed) throw error;
+      });
+      if (!vm) return emptyResult({ kind: 'cancelled', detail: 'Sallyport ended before it was sent' });
       const hostFolders = foldersInside(job.access.hostFolders, kind.shares);
       const result = await vm.runner.run({ ...job, access: { ...job.access, hostFolders } }, events, signal);
       // It might go on, in folders whose record ends here.
@@ -126,6 +130,7 @@ export class VmPlace implements PlaceRunner {
 
   /** VMs without a job or with folders end with the engine; others go on, and the next engine finds them. */
   async dispose(): Promise<void> {
+    this.#isDisposed = true;
     await Promise.all(
       [...this.#vms].map(async (vm) => {
         const isIdle = vm.runner.view().running === 0;
@@ -154,13 +159,21 @@ export class VmPlace implements PlaceRunner {
 
   async #create(): Promise<Vm> {
     try {
-      const vm = await this.#options.create(bare);
-      this.#vms.add(vm);
-      return vm;
+      return await this.#make(bare);
     } catch (error) {
       this.#spare = undefined;
       throw error;
     }
+  }
+
+  async #make(kind: VmKind): Promise<Vm> {
+    const vm = await this.#options.create(kind);
+    if (this.#isDisposed) {
+      await this.#end(vm);
+      throw ending();
+    }
+    this.#vms.add(vm);
+    return vm;
   }
 
   #of(project: string, kind: VmKind): Taken {
@@ -179,13 +192,18 @@ export class VmPlace implements PlaceRunner {
   async #take(project: string, kind: VmKind): Promise<Vm> {
     const left = await this.#options.find(project, kind);
     if (left) {
+      if (this.#isDisposed) {
+        // It goes on, for the next engine.
+        await left.runner.dispose();
+        left.release();
+        throw ending();
+      }
       this.#vms.add(left);
       return left;
     }
     const isBare = !kind.network && kind.shares.length === 0;
     if (!isBare) {
-      const vm = await this.#options.create(kind);
-      this.#vms.add(vm);
+      const vm = await this.#make(kind);
       vm.assign(project);
       return vm;
     }
@@ -251,6 +269,10 @@ const bare: VmKind = { network: false, shares: [] };
 const mostSharing = 4;
 /** What the system inside needs for itself. */
 const systemMB = 256;
+
+function ending(): UserError {
+  return new UserError('cancelled', 'The engine is ending');
+}
 
 function refused(error: UserError): JobResult {
   const remedy = error.data['remedy'];

@@ -49,6 +49,20 @@ describe('store', () => {
     assert.equal(statSync(home.path).mode & 0o777, 0o700);
   });
 
+  it('[STO-05] ends no run of an engine that is gone while another engine takes it up', () => {
+    const [one, other] = [open(), open()];
+    const seq = newRun(one, 'e-of-before');
+    const { database } = one;
+    const transaction = database.transaction.bind(database);
+    database.transaction = (work) => {
+      other.runs.takeOver(seq, other.engineId);
+      return transaction(work);
+    };
+    one.recover();
+    assert.equal(one.runs.summary(seq)?.state, 'running');
+    assert.equal(one.runs.engineOf(seq), other.engineId);
+  });
+
   /** Ways in which a database file goes bad. */
   const damages: readonly (readonly [string, (path: string) => void])[] = [
     ['cut to half', (path) => truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096 + 100)],

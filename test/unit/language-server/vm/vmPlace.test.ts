@@ -116,6 +116,38 @@ describe('VMs as one place', () => {
     for (const result of await Promise.all(running)) assert.equal(result, done);
   });
 
+  it('[VM-11] starts none for a card that still waited for its VM as the engine ended', async () => {
+    const made = Promise.withResolvers<Vm>();
+    const place = new VmPlace({
+      memoryMB: 1024,
+      find: () => Promise.resolve(undefined),
+      create: () => made.promise,
+      sharesOf: () => [],
+    });
+    const running = place.run({ ...jobWith({}), project: 'one' }, new Heard(), never);
+    await place.dispose();
+    const vm = new FakeVm(false);
+    made.resolve(vm);
+    assert.equal((await running).outcome.kind, 'cancelled');
+    assert.deepEqual([vm.events, vm.jobs], [['disposed', 'stopped', 'released'], []]);
+  });
+
+  it('[VM-11] leaves one of an earlier engine, found as this one ended, to the next', async () => {
+    const found = Promise.withResolvers<Vm>();
+    const place = new VmPlace({
+      memoryMB: 1024,
+      find: () => found.promise,
+      create: () => Promise.reject(new Error('There is one')),
+      sharesOf: () => [],
+    });
+    const running = place.run({ ...jobWith({}), project: 'one' }, new Heard(), never);
+    await place.dispose();
+    const vm = new FakeVm(false);
+    found.resolve(vm);
+    assert.equal((await running).outcome.kind, 'cancelled');
+    assert.deepEqual([vm.events, vm.jobs], [['disposed', 'released'], []]);
+  });
+
   it('answers for a card as the VM that it will run in, whose vault key is its own', async () => {
     const vms = new FakeVms();
     const network = { kind: 'hosts' as const, hosts: ['a.test'] };
