@@ -12,6 +12,7 @@ const leafKeyHead = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d0301070
 export class WorkerIdentity {
   readonly #secrets: Secrets;
   #key: Promise<KeyObject> | undefined;
+  #made: KeyObject | undefined;
 
   constructor(secrets: Secrets) {
     this.#secrets = secrets;
@@ -31,16 +32,18 @@ export class WorkerIdentity {
   }
 
   #open(): Promise<KeyObject> {
-    this.#key ??= this.#load();
-    this.#key.catch(() => (this.#key = undefined));
+    // Not kept: two windows that made one at once have the one that stays from then on.
+    this.#key ??= this.#load().finally(() => (this.#key = undefined));
     return this.#key;
   }
 
   async #load(): Promise<KeyObject> {
     const kept = await this.#secrets.get(secretName);
     if (kept !== undefined) return createPrivateKey(kept);
-    const { privateKey } = generateKeyPairSync('ed25519');
-    await this.#secrets.store(secretName, privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
-    return privateKey;
+    // A storage that keeps nothing gets the same one each time.
+    this.#made ??= generateKeyPairSync('ed25519').privateKey;
+    await this.#secrets.store(secretName, this.#made.export({ format: 'pem', type: 'pkcs8' }).toString());
+    const stored = await this.#secrets.get(secretName);
+    return stored === undefined ? this.#made : createPrivateKey(stored);
   }
 }
