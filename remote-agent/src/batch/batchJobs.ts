@@ -335,21 +335,31 @@ export class BatchJobs {
   }
 
   #look(): void {
-    const { folder, now, onProblem, times } = this.#options;
+    const { folder, onProblem, times } = this.#options;
     let isNew = false;
     try {
       const files = folder.runFiles();
-      for (const job of this.#jobs.values()) {
-        if (!job.ended && files.has(`${job.spec.jobId}.result`)) isNew = this.#takeResult(job) || isNew;
-        isNew = job.look(files, now()) || isNew;
-        if (job.spec.awaitsVault)
-          this.#courier.look(job.spec.jobId, job.ended || job.isCancelled ? nothing : files);
-      }
+      for (const job of this.#jobs.values()) isNew = this.#lookAt(job, files) || isNew;
     } catch (error) {
       onProblem('look into the shared folder', error);
     }
     this.#lookMs = isNew ? times.lookMs[0] : Math.min(this.#lookMs * 1.3, times.lookMs[1]);
     this.#scheduleLook();
+  }
+
+  /** True where something is new. A file that can't be read for now is its own job's alone. */
+  #lookAt(job: BatchJob, files: ReadonlySet<string>): boolean {
+    const { now, onProblem } = this.#options;
+    const { jobId, awaitsVault } = job.spec;
+    try {
+      const hasEnded = !job.ended && files.has(`${jobId}.result`) && this.#takeResult(job);
+      const isNew = job.look(files, now());
+      if (awaitsVault) this.#courier.look(jobId, job.ended || job.isCancelled ? nothing : files);
+      return hasEnded || isNew;
+    } catch (error) {
+      onProblem('look for what a job tells', error);
+      return false;
+    }
   }
 
   /** Takes a result as the end, but for one whose reason only the batch system can tell. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { canonicalJson } from '../../../protocol/src/canonicalJson.ts';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { defaultCardLimits } from '../../../protocol/src/limits.ts';
 import type { BatchFolder, NodeFacts } from './batchFolder.ts';
@@ -38,13 +39,17 @@ export async function ensureFacts(options: EnsureFactsOptions): Promise<NodeFact
   const isSame = known?.program === basename(program) && known.chosen === system.chosen;
   const isKnown = isSame && now() - known.at < freshMs;
   if (isKnown && known.isolation.kind !== 'none' && !options.isAnew) return known;
-  folder.removeFacts();
+  // Another connection may be waiting for what stands there: it is replaced, and removed only where it proves wrong.
+  const found = () => {
+    const facts = folder.facts();
+    return facts && canonicalJson(facts) !== canonicalJson(known ?? null) ? facts : undefined;
+  };
   const name = (await waitingProbe(folder, system)) ?? (await submitProbe(options));
   let absent = 0;
   for (let waitMs = firstPollMs; ; waitMs = Math.min(1.5 * waitMs, longestPollMs)) {
     await wait(waitMs, undefined, { signal });
     const tasks = await system.states([name]);
-    const facts = folder.facts();
+    const facts = found();
     if (facts) {
       folder.removeSubmit(name, []);
       return facts;
@@ -52,7 +57,10 @@ export async function ensureFacts(options: EnsureFactsOptions): Promise<NodeFact
     const live = tasks.find(({ end }) => end === undefined);
     onStep(`The first job there: ${describeTask(live, system.title)}`);
     if (live) absent = 0;
-    else if (++absent >= 3) throw failed(folder, system, name, tasks.at(-1));
+    else if (++absent >= 3) {
+      folder.removeFacts();
+      throw failed(folder, system, name, tasks.at(-1));
+    }
   }
 }
 

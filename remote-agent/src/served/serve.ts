@@ -40,12 +40,13 @@ export async function serve(options: ServeOptions, stop: AbortSignal): Promise<v
   let runner: ServedRunner | undefined;
   const own = randomBytes(12).toString('hex');
   let timer: NodeJS.Timeout | undefined;
+  let { idleMs } = options;
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
   const look = () => {
     clearTimeout(timer);
     const isIdle = connections.size === 0 && runner?.jobs.live === 0;
-    if (isIdle) timer = setTimeout(end, options.idleMs);
+    if (isIdle) timer = setTimeout(end, idleMs);
   };
   const serveStream = (stream: Duplex) => {
     if (!runner) {
@@ -74,6 +75,11 @@ export async function serve(options: ServeOptions, stop: AbortSignal): Promise<v
       onIdle: look,
     });
     look();
+    runner.greeting().catch(() => {
+      // It stays what it is; the next one that is started may find what this one lacked.
+      idleMs = 0;
+      look();
+    });
     options.onServing?.(serveStream);
     if (!stop.aborted) await ended;
   } finally {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import type { JobSpec } from '../../../../protocol/src/runner.ts';
@@ -72,7 +73,7 @@ describe('the jobs of a batch system', () => {
   const shared = () => new BatchFolder(join(folder(), 'shared'), process.getuid?.() ?? -1);
 
   /** What the batch system does not know stays on its way for long, unless a test is about its end. */
-  function create(settleMs = 30_000): BatchJobs {
+  function create(settleMs = 30_000, onProblem = (error: unknown) => assert.fail(String(error))): BatchJobs {
     const home = shared();
     const jobs = new BatchJobs({
       folder: home,
@@ -85,7 +86,7 @@ describe('the jobs of a batch system', () => {
       times: { ...batchTimes, quietMs: 10, longestMs: 100, lookMs: [5, 20], askMs: [5, 20], settleMs },
       now: () => Date.now(),
       askValues: (...asked) => answer(...asked),
-      onProblem: (_doing, error) => assert.fail(String(error)),
+      onProblem: (_doing, error) => onProblem(error),
     });
     open.push(jobs);
     return jobs;
@@ -114,6 +115,18 @@ describe('the jobs of a batch system', () => {
     };
     return { events, texts, end };
   }
+
+  it('a file that can’t be read holds up no other job', async () => {
+    const problems: unknown[] = [];
+    const jobs = create(30_000, (error) => void problems.push(error));
+    system.isAway = true;
+    await Promise.all([jobs.submit(await spec('job-1')), jobs.submit(await spec('job-2'))]);
+    mkdirSync(shared().runFile('job-1.result'));
+    shared().writeResult('job-2', { lastSeq: 0, result: emptyResult({ kind: 'exited', exitCode: 0 }) });
+    const other = hear(jobs, 'job-2');
+    await until(() => other.end() === 'exited');
+    assert.ok(problems.length > 0);
+  });
 
   it('equal jobs that arrive together are one request, others another; each is accepted once [SLURM-10]', async () => {
     const jobs = create();

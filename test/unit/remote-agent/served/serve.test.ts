@@ -7,10 +7,13 @@ import { createConnection, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { bulkCodes } from '../../../../protocol/src/bulkTransfer.ts';
 import { Channel } from '../../../../protocol/src/channel.ts';
+import { UserError } from '../../../../protocol/src/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../../../protocol/src/framing.ts';
 import { servedEvents, servedSide, streamOpenings } from '../../../../protocol/src/servedRunner.ts';
+import { readEnvironment } from '../../../../remote-agent/src/environment.ts';
 import { Leases } from '../../../../remote-agent/src/served/leases.ts';
 import { openRunnerHome } from '../../../../remote-agent/src/served/runnerHome.ts';
+import { serve } from '../../../../remote-agent/src/served/serve.ts';
 import { listenAlone } from '../../../../remote-agent/src/served/soleSocket.ts';
 import { createStdioTransport } from '../../../../language-server/src/runners/stdioTransport.ts';
 import { ServedProcess } from '../../../support/servedRunner.ts';
@@ -207,6 +210,39 @@ describe('a runner that serves', () => {
     running.push(served);
     await served.start([], ['--idle-seconds', '1']);
     await until(() => served.child?.exitCode === 0);
+  });
+});
+
+describe('a runner that can’t greet', () => {
+  const folder = useTemporaryFolder();
+
+  it('makes room for one that may find what it lacked', async () => {
+    const stop = new AbortController();
+    const environment = readEnvironment();
+    const problems: string[] = [];
+    const served = serve(
+      {
+        home: join(folder(), 'home'),
+        uid: environment.uid,
+        parallel: 1,
+        idleMs: 600_000,
+        runner: {
+          ...{ version: '0', environment, now: () => performance.now(), openCgroup: () => undefined },
+          probe: () => Promise.reject(new UserError('disk-full', 'The disk is full')),
+          onProblem: (doing, error) => problems.push(`${doing}: ${String(error)}`),
+        },
+      },
+      stop.signal,
+    );
+    let isOver = false;
+    void served.then(() => (isOver = true));
+    try {
+      await until(() => isOver);
+      assert.match(problems.join(), /The disk is full/);
+    } finally {
+      stop.abort();
+      await served;
+    }
   });
 });
 
