@@ -49,7 +49,7 @@ describe('store', () => {
     assert.equal(statSync(home.path).mode & 0o777, 0o700);
   });
 
-  it('[STO-05] ends no run of an engine that is gone while another engine takes it up', () => {
+  it('ends no run of an engine that is gone while another engine takes it up', () => {
     const [one, other] = [open(), open()];
     const seq = newRun(one, 'e-of-before');
     const { database } = one;

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { startMachine } from '../../../../language-server/src/runners/vm/machine.ts';
+import { qemuHypervisor } from '../../../../language-server/src/runners/vm/machine.ts';
 import { MachineFolder } from '../../../../language-server/src/runners/vm/machineFolder.ts';
 import { identifyProcess, isAlive, usageBelow } from '../../../../remote-agent/src/processes.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
@@ -25,29 +25,26 @@ describe('a VM that is being started', function () {
     const held = await MachineFolder.create(machines, () => Promise.resolve(false));
     const stop = new AbortController();
     let child: ChildProcess | undefined;
-    const starting = startMachine(
-      {
-        ...{ qemu: 'qemu', virtiofsd: [] },
-        spawnTool: () => spawn('true', { stdio: 'ignore' }),
-        spawnShare: () => {
-          throw new Error('It has no folders');
-        },
-        // As bubblewrap does: the one that is started waits for another one.
-        spawnMachine: () => (child = spawn('sh', ['-c', 'sleep 600 & wait'], { stdio: 'ignore' })),
+    const starting = qemuHypervisor({
+      ...{ qemu: 'qemu', virtiofsd: [] },
+      spawnTool: () => spawn('true', { stdio: 'ignore' }),
+      spawnShare: () => {
+        throw new Error('It has no folders');
       },
-      {
-        ...{ folder: held, shares: [], stored: undefined, signal: stop.signal, project: () => null },
-        shape: {
-          accelerator: 'tcg',
-          network: false,
-          shares: [],
-          memoryMB: 64,
-          processors: 1,
-          clockKHz: undefined,
-        },
-        ...{ image: join(folder(), 'image'), imageId: 'image', diskMB: 1 },
+      // As bubblewrap does: the one that is started waits for another one.
+      spawnMachine: () => (child = spawn('sh', ['-c', 'sleep 600 & wait'], { stdio: 'ignore' })),
+    }).start({
+      ...{ folder: held, shares: [], stored: undefined, signal: stop.signal, project: () => null },
+      shape: {
+        accelerator: 'tcg',
+        network: false,
+        shares: [],
+        memoryMB: 64,
+        processors: 1,
+        clockKHz: undefined,
       },
-    );
+      ...{ image: join(folder(), 'image'), imageId: 'image', diskMB: 1 },
+    });
     starting.catch(() => undefined);
     await until(() => usageBelow(child?.pid ?? -1).pids.length === 2);
     const all = usageBelow(child?.pid ?? -1).pids.flatMap((pid) => identifyProcess(pid) ?? []);

@@ -116,7 +116,7 @@ describe('VMs as one place', () => {
     for (const result of await Promise.all(running)) assert.equal(result, done);
   });
 
-  it('[VM-11] starts none for a card that still waited for its VM as the engine ended', async () => {
+  it('starts none for a card that still waited for its VM as the engine ended', async () => {
     const made = Promise.withResolvers<Vm>();
     const place = new VmPlace({
       memoryMB: 1024,
@@ -132,7 +132,7 @@ describe('VMs as one place', () => {
     assert.deepEqual([vm.events, vm.jobs], [['disposed', 'stopped', 'released'], []]);
   });
 
-  it('[VM-11] leaves one of an earlier engine, found as this one ended, to the next', async () => {
+  it('leaves one of an earlier engine, found as this one ended, to the next', async () => {
     const found = Promise.withResolvers<Vm>();
     const place = new VmPlace({
       memoryMB: 1024,

@@ -73,7 +73,10 @@ describe('the jobs of a batch system', () => {
   const shared = () => new BatchFolder(join(folder(), 'shared'), process.getuid?.() ?? -1);
 
   /** What the batch system does not know stays on its way for long, unless a test is about its end. */
-  function create(settleMs = 30_000, onProblem = (error: unknown) => assert.fail(String(error))): BatchJobs {
+  function create(
+    settleMs = 30_000,
+    onProblem: (error: unknown) => void = (error) => assert.fail(String(error)),
+  ): BatchJobs {
     const home = shared();
     const jobs = new BatchJobs({
       folder: home,
