@@ -67,11 +67,11 @@ const shellLeavesOut = {
   },
 };
 
-/** The optional native parts of ssh2, which has the same in JavaScript: requiring them fails, as it expects. */
+/** The optional native part of ssh2 that looks at the processor: requiring it fails, as ssh2 expects. */
 const nativeLeftOut = {
   name: 'native-left-out',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^cpu-features$|\/sshcrypto\.node$/ }, ({ path }) => ({ path, namespace: 'native' }));
+    onResolve({ filter: /^cpu-features$/ }, ({ path }) => ({ path, namespace: 'native' }));
     onLoad({ filter: /.*/, namespace: 'native' }, () => ({
       contents: 'throw new Error("There is no native code in Sallyport");',
       loader: 'js',
@@ -79,13 +79,16 @@ const nativeLeftOut = {
   },
 };
 
-/** What ssh2 encrypts packets with, and only that, takes `crypto` with keys that are made ready once. */
-const keptKeys = {
-  name: 'kept-keys',
+/** What ssh2 encrypts packets with: ours in place of its native part, and `crypto` with keys that are made ready once. */
+const packetCiphers = {
+  name: 'packet-ciphers',
   setup({ onResolve }) {
-    const path = join(import.meta.dirname, '../language-server/src/runners/ssh/keptKeys.ts');
-    onResolve({ filter: /^crypto$/ }, ({ importer }) =>
-      /[/\\]ssh2[/\\]lib[/\\]protocol[/\\]crypto\.js$/.test(importer) ? { path } : undefined,
+    const folder = join(import.meta.dirname, '../language-server/src/runners/ssh');
+    const ours = { crypto: 'keptKeys.ts', './crypto/build/Release/sshcrypto.node': 'gcmCipher.ts' };
+    onResolve({ filter: /^crypto$|\/sshcrypto\.node$/ }, ({ path, importer }) =>
+      /[/\\]ssh2[/\\]lib[/\\]protocol[/\\]crypto\.js$/.test(importer)
+        ? { path: join(folder, ours[path]) }
+        : undefined,
     );
   },
 };
@@ -116,7 +119,7 @@ export const targets = [
     splitting: true,
     chunkNames: 'engine-[name]-[hash]',
     // The providers bring the whole of zod, which would end in what the engine reads at its start.
-    plugins: [apart('providerPackages', 'providers.mjs'), nativeLeftOut, keptKeys],
+    plugins: [apart('providerPackages', 'providers.mjs'), nativeLeftOut, packetCiphers],
     outExtension: { '.js': '.mjs' },
     // ssh2 looks for files beside itself that no build of ours has.
     banner: { js: `${requireBanner.js}const __dirname=import.meta.dirname;` },

@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
+import { giveBack } from './giveBack.ts';
 
 /**
- * Lets the kernel have at once what is written to a socket in one turn of the event loop. ssh2 writes every packet in
- * three pieces (length, ciphertext, tag), and with `TCP_NODELAY` each would be a system call and a segment. To be
- * called after `connect`, which gives a socket its first `write` again.
+ * Lets the kernel have at once what is written to a socket in one turn of the event loop: with `TCP_NODELAY` each packet
+ * of ssh2, or each piece of one, would be a system call and a segment. What is written is the socket's: a large piece is
+ * empty once it was sent. To be called after `connect`, which gives a socket its first `write` again.
  */
 export function gatherWrites(socket: Socket): Socket {
   const write = socket.write.bind(socket) as (...given: readonly unknown[]) => boolean;
@@ -17,7 +18,17 @@ export function gatherWrites(socket: Socket): Socket {
         socket.uncork();
       });
     }
-    return write(...given);
+    const [bytes, done] = given;
+    if (!(bytes instanceof Uint8Array)) return write(...given);
+    return write(bytes, (error?: Error | null) => {
+      // After a failure the kernel may still read it.
+      if (!error) giveBack(bytes);
+      if (isCallback(done)) done(error);
+    });
   };
   return socket;
+}
+
+function isCallback(given: unknown): given is (error?: Error | null) => void {
+  return typeof given === 'function';
 }
