@@ -7,6 +7,7 @@ import { createEgressProxy, type EgressProxy } from './egress.ts';
 import { awaitListener, bridgeCommand, bridgeEnvironment, proxyEnvironment } from './egressBridge.ts';
 import type { FileOwner } from './files/materialize.ts';
 import type { Bridge, Mount, PreparedSandbox, SandboxRequest } from './isolation/bubblewrapSandboxes.ts';
+import { holdNamespaces } from './isolation/heldNamespaces.ts';
 import type { Isolation } from './isolation/isolation.ts';
 import { StandbyPool } from './isolation/standby.ts';
 import { isStandby, sandboxRequest, standbyRequest } from './jobRequest.ts';
@@ -39,7 +40,10 @@ export interface PlacesOptions {
 const daySeconds = 86_400;
 
 /** A sandbox with the group that all of it is in. */
-type Held = Pick<OpenedPlace, 'prepared' | 'group'>;
+interface Held extends Pick<OpenedPlace, 'prepared' | 'group'> {
+  /** Lets the kernel clear away what is left of it. Safe to call twice. */
+  readonly letGo: () => void;
+}
 
 /**
  * Work that nobody waits for begins so many milliseconds after a job: on a machine with one processor, what makes the next
@@ -174,14 +178,15 @@ export class Places {
   async #hold(request: SandboxRequest): Promise<Held> {
     const { isolation, folder, cgroup } = this.#options;
     const prepared = await isolation.open(request, folder.nextJobFolder());
+    const letGo = holdNamespaces(prepared.sandbox.first.pid);
     let group: JobGroup | undefined;
     try {
       group = cgroup?.createGroup(String((this.#groups += 1)));
       if (group) for (const pid of usageBelow(prepared.sandbox.first.pid).pids) group.add(pid);
-      return { prepared, group };
+      return { prepared, group, letGo };
     } catch (error) {
       await prepared.sandbox.end();
-      this.#remove({ prepared, group });
+      this.#remove({ prepared, group, letGo });
       throw error;
     }
   }
@@ -203,10 +208,11 @@ export class Places {
   }
 
   #place(held: Held, environment: Readonly<Record<string, string>> = {}, proxy?: EgressProxy): OpenedPlace {
-    const { prepared } = held;
+    const { prepared, group } = held;
     this.#open.add(prepared);
     return {
-      ...held,
+      prepared,
+      group,
       environment,
       end: async () => {
         await prepared.sandbox.end();
@@ -230,8 +236,9 @@ export class Places {
     this.#left.clear();
   }
 
-  #remove({ prepared, group }: Held): void {
+  #remove({ prepared, group, letGo }: Held): void {
     try {
+      letGo();
       group?.remove();
       removeFolder(prepared.staged.folder);
     } catch (error) {

@@ -115,4 +115,14 @@ export const vmRequirements: readonly Requirement[] = [
     text: 'Where instructions are translated, a card’s program is at the same addresses at each start; nowhere else, and nothing outside its sandbox is.',
     source: costs,
   },
+  {
+    id: 'VM-35',
+    text: 'The kernel clears away the network and the mounts of a sandbox when the card’s end was told, and nothing keeps them longer.',
+    source: costs,
+  },
+  {
+    id: 'VM-36',
+    text: 'The processor that a VM sees lacks nothing that its kernel defends itself with against cards.',
+    source: costs,
+  },
 ];

@@ -41,7 +41,7 @@ export function keepNamespace(child: ChildProcess, status: Readable): Keeper {
         await exited;
       }
       // The death of the first process is all that counts: bubblewrap hears of it and ends by itself.
-      for (let waitMs = 1; first && isAlive(first); waitMs = Math.min(50, waitMs * 2)) {
+      for (let waitMs = 1; first && isAlive(first); waitMs = Math.min(50, waitMs * 1.25)) {
         sendKill(first.pid);
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }

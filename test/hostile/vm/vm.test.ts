@@ -239,6 +239,23 @@ describe('cards in a VM', function () {
     assert.equal(stdout, `[-1, -1, -1, -1, ${kept}]\n`);
   });
 
+  it('[VM-36] has a processor by which the kernel keeps from running and reading what is a card’s', async () => {
+    const { image, machines } = openVmFolder(home);
+    const around = { runner, now: () => Date.now() };
+    const { accelerator } = (await lookAround(around, image, machines, vmSize())).shape;
+    const flagsIn = (text: string) => (/^flags\s*:(.*)$/m.exec(text)?.[1] ?? '').trim().split(' ');
+    const own = flagsIn(readFileSync('/proc/cpuinfo', 'utf8'));
+    const guards = ['nx', 'smep', 'smap', 'umip'].filter(
+      (flag) => accelerator === 'tcg' || own.includes(flag),
+    );
+    const { stdout } = await run(open(), 'grep -m 1 ^flags /proc/cpuinfo');
+    const seen = flagsIn(stdout);
+    assert.deepEqual(
+      guards.filter((flag) => !seen.includes(flag)),
+      [],
+    );
+  });
+
   it('[VM-09] a card that was given a host reaches it from a VM of its own, and nothing else', async () => {
     const server = createServer((_, response) => response.end('hello from the host\n'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -72,6 +72,15 @@ describe('the argument list of a VM', () => {
     assert.doesNotMatch(kvm, /tsc_early_khz|mitigations=off/);
   });
 
+  it('leaves out of a translated processor what only costs there, and nothing that a guest defends itself with', () => {
+    const processor = (accelerator: Accelerator) => {
+      const args = qemuArguments({ ...shape, accelerator }, files, { kind: 'boot' });
+      return args[args.indexOf('-cpu') + 1];
+    };
+    assert.equal(processor('tcg'), 'max,erms=off,la57=off');
+    assert.equal(processor('kvm'), 'host');
+  });
+
   it('[VM-34] tells the guest to keep addresses only where instructions are translated', () => {
     const wordsOf = (accelerator: Accelerator) => {
       const args = qemuArguments({ ...shape, accelerator }, files, { kind: 'boot' });
