@@ -26,6 +26,17 @@ def resize(rows, columns):
 
 shown = b""
 seen = 0
+
+
+def give_up(*_):
+    """Whoever ends this reads what was shown until then."""
+    sys.stdout.write(shown.decode(errors="replace"))
+    sys.stdout.flush()
+    os.kill(child, signal.SIGKILL)
+    os._exit(1)
+
+
+signal.signal(signal.SIGTERM, give_up)
 while True:
     try:
         part = os.read(master, 4096)
