@@ -52,9 +52,14 @@ export function run(): Promise<void> {
           const path = join(folder, '_card.json');
           writeFileSync(path, '{ "version": 1, "titel": "Loose" }');
           await steps.open({ path });
-          const end = performance.now() + 40_000;
+          const end = performance.now() + 50_000;
+          const shown = () => ({
+            engines: steps.enginePids(),
+            diagnostics: steps.diagnostics({ path }),
+            documents: vscode.workspace.textDocuments.map(({ uri, languageId }) => [uri.path, languageId]),
+          });
           while (!steps.diagnostics({ path }).some(({ message }) => message.includes('titel'))) {
-            assert.ok(performance.now() < end, 'no diagnostic came');
+            assert.ok(performance.now() < end, `no diagnostic came: ${JSON.stringify(shown())}`);
             await new Promise((resolve) => setTimeout(resolve, 50));
           }
           assert.equal(steps.enginePids().length, 1);
