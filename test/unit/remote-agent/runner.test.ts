@@ -452,12 +452,14 @@ describe('the runner', function () {
     await run('shell', 'exit 0');
     const ticks = () => childrenOf(client.pid).reduce((sum, pid) => sum + ticksOf(pid), 0);
     await until(() => jobFolders().length === 3);
-    // They may still be on their way when their folders are there.
-    await until(async () => {
+    const ticksInASecond = async () => {
       const before = ticks();
       await once(spawn('/bin/sleep', ['1']), 'exit');
-      return ticks() - before <= 1;
-    });
+      return ticks() - before;
+    };
+    // They may still be on their way when their folders are there; once they stand, they stay idle.
+    await until(async () => (await ticksInASecond()) <= 1);
+    assert.ok((await ticksInASecond()) <= 1);
   });
 
   it('[JOB-03] probes anew when asked, and goes on with what it found', async () => {
