@@ -95,8 +95,7 @@ export const servedSide = {
     /**
      * Accepts a job durably and tells its events from then on, those after `afterSeq` first. The same job again is the
      * same job: it is never run twice. Another one under the same id is a `conflict`, and so is one that was forgotten.
-     * `missing` names blobs that must
-     * be put first; nothing was accepted then.
+     * `missing` names blobs that must be put first; nothing was accepted then.
      */
     'job/submit': request(
       z.strictObject({ job: jobSpec, afterSeq: z.int() }),
