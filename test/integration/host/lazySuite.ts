@@ -57,6 +57,7 @@ export function run(): Promise<void> {
             engines: steps.enginePids(),
             diagnostics: steps.diagnostics({ path }),
             documents: vscode.workspace.textDocuments.map(({ uri, languageId }) => [uri.path, languageId]),
+            log: vscode.workspace.textDocuments.find(({ languageId }) => languageId === 'log')?.getText(),
           });
           while (!steps.diagnostics({ path }).some(({ message }) => message.includes('titel'))) {
             assert.ok(performance.now() < end, `no diagnostic came: ${JSON.stringify(shown())}`);

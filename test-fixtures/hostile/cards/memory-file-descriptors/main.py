@@ -9,7 +9,7 @@ def fill():
     for file in files:
         for _ in range(megabytes // len(files)):
             os.write(file, piece)
-    time.sleep(1.5)
+    time.sleep(hold_seconds)
     return f"{megabytes} MB held"
 
 

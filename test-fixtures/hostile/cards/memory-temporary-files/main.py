@@ -20,7 +20,7 @@ def fill():
                 written += 10 << 20
         except OSError:
             pass
-    time.sleep(1.5)
+    time.sleep(hold_seconds)
     return written > 300 << 20 and f"{written >> 20} MB held"
 
 
