@@ -52,10 +52,19 @@ export function startServer({ connection, createServices }: ServerOptions): { di
   let badMessages = 0;
   const log = (text: string) => connection.console.warn(text);
 
+  /** The manifests whose problems are to be told: a request may have brought the workspace up to date before. */
+  const untold = new Set<string>();
   const checkEdits = new Debounce(() => {
-    diagnostics.publishLoose(workspace.flush());
+    workspace.flush();
+    diagnostics.publishLoose(untold);
+    untold.clear();
     watch();
   }, editDelayMs);
+  const edited = (path: string | undefined) => {
+    if (path === undefined) return;
+    untold.add(path);
+    checkEdits.schedule();
+  };
   const refreshLenses = new Debounce(() => {
     if (!client?.codeLens?.refreshSupport || workspace.documents.size === 0) return;
     connection.sendRequest(CodeLensRefreshRequest.type).catch(() => undefined);
@@ -127,16 +136,12 @@ export function startServer({ connection, createServices }: ServerOptions): { di
     workspace.filesChanged(changes.flatMap(({ uri }) => pathOf(uri) ?? []));
     diagnostics.publishLoose(workspace.documents.keys());
   });
-  documents.onDidChangeContent(({ document }) => {
-    if (workspace.setDocument(document) !== undefined) checkEdits.schedule();
-  });
+  documents.onDidChangeContent(({ document }) => edited(workspace.setDocument(document)));
   documents.onDidSave(({ document }) => {
     const path = pathOf(document.uri);
     if (path !== undefined) workspace.saved.filesChanged([path]);
   });
-  documents.onDidClose(({ document }) => {
-    if (workspace.closeDocument(document.uri) !== undefined) checkEdits.schedule();
-  });
+  documents.onDidClose(({ document }) => edited(workspace.closeDocument(document.uri)));
   documents.listen(connection);
 
   registerFeatures({

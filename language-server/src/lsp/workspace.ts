@@ -83,12 +83,11 @@ export class Workspace {
     return path;
   }
 
-  /** Brings `edited` up to date with the editors. Returns the paths that were looked at. */
-  flush(): string[] {
+  /** Brings `edited` up to date with the editors. */
+  flush(): void {
     const paths = [...this.#dirty];
     this.#dirty.clear();
     for (const path of paths) if (!isAppKind(manifestKind(path))) this.edited.textChanged(path);
-    return paths;
   }
 
   /** Files were made, changed or removed. */

@@ -82,6 +82,25 @@ describe('the engine process', () => {
     assert.equal(text.slice(edit.range.start.character, edit.range.end.character), '"titel"');
   });
 
+  it('tells the problems of a manifest in no project whatever is asked of it meanwhile [START-04]', async () => {
+    writeProject(project(), {});
+    const client = await start();
+    const path = join(temporary(), 'loose', '_card.json');
+    const ask = (uri: string) =>
+      client.connection.sendRequest('textDocument/hover', {
+        textDocument: { uri },
+        position: { line: 0, character: 4 },
+      });
+    const uri = await client.open(path, '{ "version": 1, "titel": "Loose" }');
+    await ask(uri);
+    await client.until('they are told', () => codes(client.diagnostics.get(uri)).includes('unknown-key'));
+
+    const other = await client.open(join(temporary(), 'other', '_card.json'), '{ "version": 1 }');
+    await client.connection.sendNotification('textDocument/didClose', { textDocument: { uri } });
+    await ask(other);
+    await client.until('they are taken back', () => client.diagnostics.get(uri)?.length === 0);
+  });
+
   it('proposes keys, values and outputs that fit [MAN-04]', async () => {
     writeProject(project(), {
       load: { outputs: { rows: { type: 'table' }, words: { type: 'text' } } },
