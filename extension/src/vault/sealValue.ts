@@ -1,17 +1,10 @@
 import { Buffer } from 'node:buffer';
-import {
-  createCipheriv,
-  createPublicKey,
-  diffieHellman,
-  generateKeyPairSync,
-  randomBytes,
-} from 'node:crypto';
+import { createCipheriv, randomBytes, type KeyObject } from 'node:crypto';
 import { UserError } from '../../../protocol/src/errors.ts';
 import { sealedValueContext, type SealedValue, type VaultWish } from '../../../protocol/src/vault.ts';
 import { hkdf } from './core/digests.ts';
+import { agree, createAgreementKey } from './core/x25519.ts';
 
-/** Before the 32 bytes of an X25519 public key in SPKI (RFC 8410). */
-const spki = Buffer.from('302a300506032b656e032100', 'hex');
 const authTagLength = 16;
 
 /** What a value is sealed for: it opens for this job, grant and use alone. */
@@ -27,27 +20,16 @@ export interface SealContext {
  */
 export function sealValue(recipient: string, context: SealContext, value: Uint8Array): SealedValue {
   const theirs = Buffer.from(recipient, 'base64');
-  if (theirs.length !== 32) throw badKey();
-  const { privateKey, publicKey } = generateKeyPairSync('x25519');
-  const ours = publicKey.export({ format: 'der', type: 'spki' }).subarray(spki.length);
-  let shared: Buffer;
-  try {
-    const key = Buffer.concat([spki, theirs]);
-    shared = diffieHellman({
-      privateKey,
-      publicKey: createPublicKey({ key, format: 'der', type: 'spki' }),
-    });
-  } catch {
-    throw badKey();
-  }
-  const key = hkdf(shared, Buffer.concat([ours, theirs]), Buffer.from('sallyport vault value 1'));
+  const ours = createAgreementKey();
+  const shared = agreed(ours.privateKey, theirs);
+  const key = hkdf(shared, Buffer.concat([ours.publicKey, theirs]), Buffer.from('sallyport vault value 1'));
   try {
     const iv = randomBytes(12);
     const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength });
     cipher.setAAD(Buffer.from(sealedValueContext(context.jobId, context.grant, context.wish)));
     const ciphertext = Buffer.concat([cipher.update(value), cipher.final()]);
     return {
-      ephemeralKey: ours.toString('base64'),
+      ephemeralKey: ours.publicKey.toString('base64'),
       iv: iv.toString('base64'),
       ciphertext: ciphertext.toString('base64'),
       tag: cipher.getAuthTag().toString('base64'),
@@ -58,6 +40,10 @@ export function sealValue(recipient: string, context: SealContext, value: Uint8A
   }
 }
 
-function badKey(): UserError {
-  return new UserError('bad-message', 'The runner’s key for vault values is no X25519 key');
+function agreed(ours: KeyObject, theirs: Uint8Array): Buffer {
+  try {
+    return agree(ours, theirs);
+  } catch {
+    throw new UserError('bad-message', 'The runner’s key for vault values is no X25519 key');
+  }
 }

@@ -27,7 +27,10 @@ export function signBytes(seed: Uint8Array, data: Uint8Array): Buffer {
   }
 }
 
-/** False for a key that is none and for a signature of another length, too. */
+/**
+ * False for a signature of another length, too, and for a key that is none or under which forged signatures hold: of
+ * small order, or not in canonical form.
+ */
 export function isSignature(publicKey: Uint8Array, data: Uint8Array, signature: Uint8Array): boolean {
   if (!isStrongPublicKey(publicKey) || signature.length !== 64) return false;
   try {
@@ -51,11 +54,6 @@ export function publicKeyOf(seed: Uint8Array): Buffer {
   } finally {
     key.fill(0);
   }
-}
-
-/** Throws `bad-key` for a public key under which forged signatures hold: of small order, or not in canonical form. */
-export function assertEnrollable(publicKey: Uint8Array): void {
-  if (!isStrongPublicKey(publicKey)) throw new VaultError('bad-key');
 }
 
 /** The seed of a PKCS #8 Ed25519 key in PEM, for the caller to wipe. Throws `bad-key`. */

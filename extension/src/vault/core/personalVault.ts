@@ -88,12 +88,6 @@ export function openPersonalVault(options: OpenOptions, keys: PersonalKeys): Pro
   });
 }
 
-/** Milliseconds until a password may be tried; 0 is now. */
-export function passwordWaitMs(options: VaultPlace): number {
-  const place = storePlace(options);
-  return waitMs(readAttempts(place), place.now());
-}
-
 const attemptsName = 'attempts.json';
 
 async function keyOf(
