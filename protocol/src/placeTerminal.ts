@@ -35,7 +35,8 @@ export type TerminalEnd = z.infer<typeof terminalEnd>;
 export const terminalRequests = {
   /**
    * Starts the project's VM where it does not run, and a shell in it; `network` means the VM of its cards that were given
-   * one, which the shell itself is not. Rejects with `not-trusted`, `isolation-missing`
+   * one, which the shell itself is not. Read from it at once: one that nobody reads from is closed after two minutes, since
+   * its answer may have been lost. Rejects with `not-trusted`, `isolation-missing`
    * with the remedy, `conflict` where too many are open, and as connecting does.
    */
   'place/terminalOpen': request(

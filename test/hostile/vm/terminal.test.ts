@@ -240,6 +240,10 @@ describe('a terminal in a VM', function () {
         return openTerminalConnection(vms.place, vm, signal);
       },
       createId: () => String((ids += 1)),
+      setTimer: (run, ms) => {
+        const timer = setTimeout(run, ms);
+        return () => clearTimeout(timer);
+      },
     });
     open.push({ close: () => terminals.dispose() });
     const [one, two] = await Promise.all([

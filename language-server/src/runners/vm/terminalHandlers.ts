@@ -28,6 +28,10 @@ export function createTerminals({ place, projectKey, isTrusted }: TerminalHandle
       return openTerminalConnection(place(), vm, signal);
     },
     createId: () => randomBytes(12).toString('hex'),
+    setTimer: (run, ms) => {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
   });
   return {
     handlers: {

@@ -15,6 +15,7 @@ export interface TerminalsOptions {
   /** Opens the one connection that all terminals of a VM share. */
   readonly connect: (vm: TerminalVm, signal: AbortSignal) => Promise<TerminalConnection>;
   readonly createId: () => string;
+  readonly setTimer: (run: () => void, ms: number) => () => void;
 }
 
 interface Terminal {
@@ -23,6 +24,8 @@ interface Terminal {
   end: ChannelEnd | undefined;
   /** Wakes whoever reads, where somebody does. */
   wake: (() => void) | undefined;
+  /** Says that somebody has its id: it is not closed by itself any more. */
+  readonly claim: () => void;
   /** Lets go of the connection. Safe to call twice. */
   readonly leave: () => void;
 }
@@ -52,7 +55,10 @@ export class Terminals {
     return [...this.#connections.values()].reduce((sum, { users }) => sum + users, 0);
   }
 
-  /** Opens a terminal and returns its id. Throws `conflict`, `closed`, and as connecting does. */
+  /**
+   * Opens a terminal and returns its id. One that nobody has read from two minutes later is closed: its id has reached
+   * nobody who could close it. Throws `conflict`, `closed`, and as connecting does.
+   */
   async open(vm: TerminalVm, size: ShellSize, signal: AbortSignal): Promise<string> {
     if (this.#stop.signal.aborted) throw new UserError('closed', 'The engine is ending');
     if (this.count >= mostTerminals)
@@ -67,11 +73,13 @@ export class Terminals {
       throw error;
     }
     let isHere = true;
+    const id = this.#options.createId();
     const terminal: Terminal = {
       shell,
       output: new TerminalOutput(),
       end: undefined,
       wake: undefined,
+      claim: this.#options.setTimer(() => this.close(id), unclaimedMs),
       leave: () => {
         if (isHere) this.#leave(key, shared);
         isHere = false;
@@ -83,7 +91,6 @@ export class Terminals {
       terminal.wake?.();
       terminal.leave();
     });
-    const id = this.#options.createId();
     this.#terminals.set(id, terminal);
     if (!AbortSignal.any([signal, this.#stop.signal]).aborted) return id;
     this.close(id);
@@ -93,6 +100,7 @@ export class Terminals {
   /** What came since the last read; waits where there is nothing. Throws `not-found`, `conflict`, `cancelled`. */
   async read(id: string, signal: AbortSignal): Promise<{ text: string; end: TerminalEnd | null }> {
     const terminal = this.#get(id);
+    terminal.claim();
     if (terminal.wake) throw new UserError('conflict', 'This terminal is being read already');
     const wake = () => terminal.wake?.();
     signal.addEventListener('abort', wake, { once: true });
@@ -142,6 +150,7 @@ export class Terminals {
   close(id: string): void {
     const terminal = this.#terminals.get(id);
     this.#terminals.delete(id);
+    terminal?.claim();
     terminal?.shell.stream.destroy();
     // The other end may say that it has ended only when the last of what was started there has.
     terminal?.leave();
@@ -184,6 +193,8 @@ export class Terminals {
 }
 
 const mostTerminals = 32;
+/** Whoever shows a terminal reads from it at once. */
+const unclaimedMs = 2 * 60_000;
 
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -72,15 +72,24 @@ describe('terminals in VMs', () => {
   let connections: FakeConnection[] = [];
   let terminals: Terminals;
   let ids = 0;
+  /** What would run later, with after how long. */
+  let timers: { readonly run: () => void; readonly ms: number }[] = [];
+  const setTimer = (run: () => void, ms: number) => {
+    const timer = { run, ms };
+    timers.push(timer);
+    return () => void (timers = timers.filter((each) => each !== timer));
+  };
 
   beforeEach(() => {
     connections = [];
+    timers = [];
     terminals = new Terminals({
       connect: () => {
         connections.push(new FakeConnection());
         return Promise.resolve(connections.at(-1) ?? assert.fail());
       },
       createId: () => String((ids += 1)),
+      setTimer,
     });
   });
   afterEach(() => terminals.dispose());
@@ -153,13 +162,14 @@ describe('terminals in VMs', () => {
     const failing = new Terminals({
       connect: () => Promise.reject(new UserError('isolation-missing', 'no image')),
       createId: () => 'x',
+      setTimer,
     });
     await assert.rejects(failing.open(a, size, never), { code: 'isolation-missing' });
     assert.equal(failing.count, 0);
     await assert.rejects(failing.open(a, size, never), { code: 'isolation-missing' });
 
     const late = Promise.withResolvers<TerminalConnection>();
-    const slow = new Terminals({ connect: () => late.promise, createId: () => 'x' });
+    const slow = new Terminals({ connect: () => late.promise, createId: () => 'x', setTimer });
     const stop = new AbortController();
     const opening = slow.open(a, size, stop.signal);
     stop.abort();
@@ -168,6 +178,25 @@ describe('terminals in VMs', () => {
     late.resolve(connection);
     await until(() => connection.isClosed);
     assert.equal(slow.count, 0);
+  });
+
+  it('[VM-24] closes one whose id has reached nobody, and none that was read from', async () => {
+    const [lost, kept] = [await terminals.open(a, size, never), await terminals.open(a, size, never)];
+    const reading = terminals.read(kept, never);
+    assert.deepEqual(
+      timers.map(({ ms }) => ms),
+      [120_000],
+    );
+    for (const { run } of timers) run();
+    await assert.rejects(terminals.read(lost, never), { code: 'not-found' });
+    assert.ok(shellOf(0, 0).stream.destroyed);
+    assert.equal(terminals.count, 1);
+    shellOf(0, 1).say('here');
+    assert.equal((await reading).text, 'here');
+    terminals.close(kept);
+    // As soon as it is closed nothing waits for it.
+    terminals.close(await terminals.open(a, size, never));
+    assert.deepEqual(timers, []);
   });
 
   it('bounds how many are open', async () => {
