@@ -51,4 +51,9 @@ export const workerRequirements: readonly Requirement[] = [
     text: 'What one identity does, what strangers try and what the keeper decides are logged apart, each bounded, so that nobody pushes another’s lines out.',
     source,
   },
+  {
+    id: 'WORKER-12',
+    text: 'Windows that enrol at workers at once lose nothing of one another.',
+    source,
+  },
 ];

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { parsePlace } from '../../../../protocol/src/places.ts';
 import type { WorkerView } from '../../../../protocol/src/pinnedWorker.ts';
+import { changeAlone, type ChangeOptions } from '../../../../remote-agent/src/worker/changeAlone.ts';
 import { fingerprintOf } from '../../../../remote-agent/src/worker/identity.ts';
 import { readOwnFile, writeOwnFile } from '../../../../remote-agent/src/worker/workerFiles.ts';
 import type { PinnedWorker } from './workerTransport.ts';
@@ -12,14 +13,18 @@ const stored = z.record(
   z.strictObject({ host: z.string(), port: z.int(), identity: z.string() }),
 );
 
-/** The workers that this home is enrolled at, in a file of this user alone. */
+/** The workers that this home is enrolled at, in a file of this user alone that one process changes at a time. */
 export class KnownWorkers {
+  readonly #home: string;
   readonly #path: string;
   readonly #uid: number;
+  readonly #alone: ChangeOptions;
 
-  constructor(home: string, uid: number) {
+  constructor(home: string, uid: number, alone: ChangeOptions = {}) {
+    this.#home = home;
     this.#path = join(home, 'workers.json');
     this.#uid = uid;
+    this.#alone = alone;
   }
 
   list(): WorkerView[] {
@@ -42,10 +47,15 @@ export class KnownWorkers {
     });
   }
 
-  /** Throws `conflict` where the name is another worker's, `bad-message` where it is none. */
+  /**
+   * Throws `conflict` where the name is another worker's or another process does not come to the end of its change,
+   * `bad-message` where it is none.
+   */
   add(name: string, worker: PinnedWorker): WorkerView {
-    this.assertFree(name);
-    writeOwnFile(this.#path, JSON.stringify({ ...this.#read(), [name]: worker }, null, 2));
+    this.#change(() => {
+      this.assertFree(name);
+      this.#write({ ...this.#read(), [name]: worker });
+    });
     return this.list().find((each) => each.name === name) ?? { name, ...worker, fingerprint: '' };
   }
 
@@ -60,12 +70,22 @@ export class KnownWorkers {
     }
   }
 
+  /** False where there is none. Throws `conflict` where another process does not come to the end of its change. */
   forget(name: string): boolean {
-    const all = this.#read();
-    if (!Object.hasOwn(all, name)) return false;
-    const rest = Object.fromEntries(Object.entries(all).filter(([each]) => each !== name));
-    writeOwnFile(this.#path, JSON.stringify(rest, null, 2));
-    return true;
+    return this.#change(() => {
+      const all = this.#read();
+      if (!Object.hasOwn(all, name)) return false;
+      this.#write(Object.fromEntries(Object.entries(all).filter(([each]) => each !== name)));
+      return true;
+    });
+  }
+
+  #change<T>(change: () => T): T {
+    return changeAlone(this.#home, change, this.#alone);
+  }
+
+  #write(all: z.infer<typeof stored>): void {
+    writeOwnFile(this.#path, JSON.stringify(all, null, 2));
   }
 
   #read(): z.infer<typeof stored> {
