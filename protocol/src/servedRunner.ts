@@ -111,8 +111,8 @@ export const servedSide = {
       z.strictObject({ state: z.enum(['queued', 'running', 'ended']) }),
     ),
     /**
-     * Ends a job. Its `ended` event comes when nothing of it is left running. A runner that serves a machine of its own
-     * accepts none of this id any more where it has none: what is still on its way there comes too late.
+     * Ends a job. Its `ended` event comes when nothing of it is left running. Where there is none of this id, none is
+     * accepted any more: what is still on its way there comes too late.
      */
     'job/cancel': request(z.strictObject({ jobId }), z.strictObject({ found: z.boolean() })),
     /** The engine has the result: the journal may drop it. A job that runs is a `conflict`. */

@@ -19,6 +19,18 @@ export interface CgroupRoot {
   createGroup(name: string): JobGroup;
 }
 
+/** Where cgroup v2 is, if it is anywhere. */
+export const cgroupMount = '/sys/fs/cgroup';
+
+/** In which groups this process is (cgroups(7), /proc/pid/cgroup); empty where the system does not say. */
+export function readOwnCgroup(): string {
+  try {
+    return readFileSync('/proc/self/cgroup', 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 const controllers = ['memory', 'pids'];
 
 /**

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { errorMessage } from '../../protocol/src/errors.ts';
-import { openCgroup } from './cgroup.ts';
+import { cgroupMount, openCgroup, readOwnCgroup } from './cgroup.ts';
 import { runBatchCommand } from './batch/batchCommand.ts';
 import { readEnvironment, readTrustPaths } from './environment.ts';
 import { closeInheritedDescriptors } from './inheritedDescriptors.ts';
@@ -31,7 +30,7 @@ const options: Omit<RunnerOptions, 'events' | 'flow'> = {
     descriptors.closeRest();
     return probeHere(environment, folder, interpreters);
   },
-  openCgroup: () => openCgroup('/sys/fs/cgroup', readOwnCgroup(), environment.pid),
+  openCgroup: () => openCgroup(cgroupMount, readOwnCgroup(), environment.pid),
   onProblem: (doing, error) => report(`failed to ${doing}: ${errorMessage(error)}`),
 };
 
@@ -41,11 +40,3 @@ else if (words[0] === 'guest') void runGuest(options, report);
 else if (words[0] === 'worker') void runWorkerCommand(words.slice(1), environment.uid);
 else if (words[0] === 'batch') void runBatchCommand(words.slice(1), options, report);
 else void runServedCommand(words, options, report);
-
-function readOwnCgroup(): string {
-  try {
-    return readFileSync('/proc/self/cgroup', 'utf8');
-  } catch {
-    return '';
-  }
-}

@@ -83,6 +83,11 @@ export const slurmRequirements: readonly Requirement[] = [
     source: needs,
   },
   {
+    id: 'SLURM-21',
+    text: 'Of a card that ended with 0 Slurm’s word that its memory ran out counts; it is asked wherever the node does not know that none of its processes was ended for memory.',
+    source: ends,
+  },
+  {
     id: 'SLURM-16',
     text: 'Vault values are given to a job that has started, under the grants and permissions of that moment, else the card is blocked with words.',
     source: values,

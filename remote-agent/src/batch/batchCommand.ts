@@ -4,6 +4,7 @@ import { Duplex } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { errorMessage, UserError } from '../../../protocol/src/errors.ts';
 import { slurmChoice, slurmChoices, type SlurmChoice } from '../../../protocol/src/slurmChoice.ts';
+import { cgroupMount, readOwnCgroup } from '../cgroup.ts';
 import { createBlobStore } from '../files/blobStore.ts';
 import { ByteReader } from '../files/byteReader.ts';
 import type { RunnerOptions } from '../runner.ts';
@@ -14,6 +15,7 @@ import { BatchFolder } from './batchFolder.ts';
 import { batchTimes } from './batchJobs.ts';
 import { batchScript } from './batchScript.ts';
 import { ensureFacts } from './ensureFacts.ts';
+import { memoryKills } from './memoryKills.ts';
 import { runOnce, type OnceOptions } from './once.ts';
 import { createRunSlurm } from './runSlurm.ts';
 import { serveBatch } from './serveBatch.ts';
@@ -128,6 +130,7 @@ async function once(
     runner,
     program: process.argv[1] ?? '',
     stop: stop.signal,
+    memoryKills: memoryKills(cgroupMount, readOwnCgroup()),
     now: () => Date.now(),
   });
 }

@@ -6,6 +6,7 @@ import {
   fstatSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -78,6 +79,8 @@ const keptResult = z.strictObject({
   /** Number of the last event before the end. */
   lastSeq: z.int(),
   result: jobResult,
+  /** Whether the kernel ended a process of the task for want of memory; absent where that is not told. */
+  killedForMemory: z.optional(z.boolean()),
 });
 export type KeptResult = z.infer<typeof keptResult>;
 
@@ -178,6 +181,16 @@ export class BatchFolder {
     const text = readOrNothing(this.runFile(`${jobId}.claim`));
     // Somebody has it, whoever that is: the program may have run.
     return text === undefined ? undefined : (parsed(claim, text) ?? { by: 'node', task: '', host: '' });
+  }
+
+  /** Removes claims made before then (milliseconds since the epoch) of jobs that no list names. */
+  removeClaims(named: ReadonlySet<string>, before: number): void {
+    for (const file of this.runFiles()) {
+      const jobId = /^(.+)\.claim$/.exec(file)?.[1];
+      if (jobId === undefined || named.has(jobId)) continue;
+      const found = lstatSync(this.runFile(file), { throwIfNoEntry: false });
+      if (found && found.mtimeMs < before) rmSync(this.runFile(file), { force: true });
+    }
   }
 
   /** False where the job has an end already. */

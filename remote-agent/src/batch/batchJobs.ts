@@ -8,9 +8,9 @@ import type { BlobStore } from '../files/blobStore.ts';
 import { createDeferred, type Deferred } from '../deferred.ts';
 import { artifactsOf, missingBlobs, touchBlobs } from '../served/blobNeeds.ts';
 import { isSameJob } from '../served/journal.ts';
-import type { BatchFolder, Submit } from './batchFolder.ts';
+import type { BatchFolder, Claim, Submit } from './batchFolder.ts';
 import { BatchJob, type Listener } from './batchJob.ts';
-import { describeTask, needsReason, outcomeWithoutResult, withReason } from './batchOutcome.ts';
+import { describeTask, isSuccess, needsReason, outcomeWithoutResult, withReason } from './batchOutcome.ts';
 import type { BatchSystem, BatchTask } from './batchSystem.ts';
 import { Gather } from './gather.ts';
 import { ValueCourier, type AskValues } from './valueCourier.ts';
@@ -60,6 +60,7 @@ interface Group {
 interface Arrival {
   readonly spec: JobSpec;
   readonly accepted: Deferred<undefined>;
+  isCancelled: boolean;
 }
 
 /**
@@ -85,7 +86,7 @@ export class BatchJobs {
   /** Reads what earlier ones left. */
   constructor(options: BatchJobsOptions) {
     this.#options = options;
-    const { times, folder, engine, largest, askValues, onProblem } = options;
+    const { times, folder, largest, askValues, onProblem } = options;
     this.#courier = new ValueCourier({ folder, ask: askValues, onProblem });
     this.#lookMs = times.lookMs[0];
     this.#askMs = times.askMs[0];
@@ -94,12 +95,7 @@ export class BatchJobs {
       () => largest,
       (arrivals) => this.#accept(arrivals),
     );
-    for (const name of folder.submitNames()) {
-      const submit = this.#readSubmit(name);
-      if (!submit?.expects || submit.engine !== engine) continue;
-      this.#open(submit);
-      this.#tidy(name);
-    }
+    this.#readSubmits();
     this.#wake();
   }
 
@@ -125,7 +121,7 @@ export class BatchJobs {
     const missing = missingBlobs(store, artifactsOf(spec));
     if (missing.length > 0) return missing.slice(0, mostNamed);
     touchBlobs(store, artifactsOf(spec), now());
-    const arrival = { spec, accepted: createDeferred<undefined>() };
+    const arrival = { spec, accepted: createDeferred<undefined>(), isCancelled: false };
     this.#arriving.set(jobId, arrival);
     this.#gather.add(canonicalJson({ limits: spec.limits, waitSeconds: waitSecondsOf(spec) }), arrival);
     return arrival.accepted.promise;
@@ -139,12 +135,20 @@ export class BatchJobs {
     return this.#stateOf(job, this.#options.folder.runFiles());
   }
 
-  /** False where there is no such job that could be ended. */
+  /** False where there is no such job that could be ended. One that is not there at all never runs after this. */
   cancel(jobId: string): boolean {
+    const { folder } = this.#options;
+    if (!this.#jobs.has(jobId)) this.#readSubmits();
     const job = this.#jobs.get(jobId);
+    const arrival = this.#arriving.get(jobId);
+    if (arrival) {
+      arrival.isCancelled = true;
+      return true;
+    }
+    if (!job) folder.takeClaim(jobId, loginClaim());
     if (!job || job.ended) return false;
     job.isCancelled = true;
-    this.#options.folder.mark(jobId, 'cancel');
+    folder.mark(jobId, 'cancel');
     // Who has the claim decides: then no node starts it any more.
     if (this.#claim(job)) this.#end(job, { kind: 'cancelled' });
     else job.say(`${this.#options.system.title} is asked to end it`);
@@ -168,6 +172,8 @@ export class BatchJobs {
 
   list(): JournalEntry[] {
     const { engine, folder } = this.#options;
+    // A connection that was given up may have brought some since.
+    this.#readSubmits();
     const files = folder.runFiles();
     return [...this.#jobs.values()].map((job) => ({
       jobId: job.spec.jobId,
@@ -196,6 +202,18 @@ export class BatchJobs {
     if (group.jobs.some(({ spec }) => this.#jobs.has(spec.jobId))) return;
     this.#options.folder.removeSubmit(name, group.submit.jobs);
     this.#groups.delete(name);
+  }
+
+  /** Opens what is in the folder and not open yet. */
+  #readSubmits(): void {
+    const { folder, engine } = this.#options;
+    for (const name of folder.submitNames()) {
+      if (this.#groups.has(name)) continue;
+      const submit = this.#readSubmit(name);
+      if (!submit?.expects || submit.engine !== engine) continue;
+      this.#open(submit);
+      this.#tidy(name);
+    }
   }
 
   #readSubmit(name: string): Submit | undefined {
@@ -229,6 +247,34 @@ export class BatchJobs {
   }
 
   #accept(arrivals: readonly Arrival[]): void {
+    try {
+      const files = this.#options.folder.runFiles();
+      const late = arrivals.filter(
+        ({ spec, isCancelled }) => isCancelled || this.#isBarred(spec.jobId, files),
+      );
+      for (const { accepted, spec } of late)
+        accepted.reject(
+          new UserError(
+            'conflict',
+            `The job ${spec.jobId} was ended here before it was accepted; it is not run`,
+          ),
+        );
+      this.#take(arrivals.filter((each) => !late.includes(each)));
+    } catch (error) {
+      const reason = error instanceof Error ? error : new Error(String(error));
+      for (const { accepted } of arrivals) accepted.reject(reason);
+    }
+    for (const { spec } of arrivals) this.#arriving.delete(spec.jobId);
+  }
+
+  /** True where it was cancelled before it was there: nobody has an end for it. */
+  #isBarred(jobId: string, files: ReadonlySet<string>): boolean {
+    if (!files.has(`${jobId}.claim`) || files.has(`${jobId}.result`)) return false;
+    return this.#options.folder.claimOf(jobId)?.by === 'login';
+  }
+
+  /** Throws `disk-full`. */
+  #take(arrivals: readonly Arrival[]): void {
     const { folder, system, engine, expects, now } = this.#options;
     const [first] = arrivals;
     if (!first) return;
@@ -242,16 +288,10 @@ export class BatchJobs {
       expects,
       jobs: arrivals.map(({ spec }) => spec),
     };
-    try {
-      folder.writeSubmit(submit);
-      const group = this.#open(submit, 'submitting');
-      for (const { accepted } of arrivals) accepted.resolve(undefined);
-      this.#hand(group);
-    } catch (error) {
-      const reason = error instanceof Error ? error : new Error(String(error));
-      for (const { accepted } of arrivals) accepted.reject(reason);
-    }
-    for (const { spec } of arrivals) this.#arriving.delete(spec.jobId);
+    folder.writeSubmit(submit);
+    const group = this.#open(submit, 'submitting');
+    for (const { accepted } of arrivals) accepted.resolve(undefined);
+    this.#hand(group);
   }
 
   #hand(group: Group): void {
@@ -301,7 +341,7 @@ export class BatchJobs {
   /** True where the job's program was not started and, from now on, never is. */
   #claim({ spec }: BatchJob): boolean {
     const { folder } = this.#options;
-    if (folder.takeClaim(spec.jobId, { by: 'login', task: '', host: hostname() })) return true;
+    if (folder.takeClaim(spec.jobId, loginClaim())) return true;
     return folder.claimOf(spec.jobId)?.by === 'login';
   }
 
@@ -334,6 +374,13 @@ export class BatchJobs {
     this.#asking = setTimeout(() => void this.#ask(), this.#askMs);
   }
 
+  /** Asks no later than that from now. */
+  #askWithin(ms: number): void {
+    if (this.#askMs <= ms && ms > 0) return;
+    this.#askMs = ms;
+    this.#scheduleAsk();
+  }
+
   #look(): void {
     const { folder, onProblem, times } = this.#options;
     let isNew = false;
@@ -364,10 +411,12 @@ export class BatchJobs {
 
   /** Takes a result as the end, but for one whose reason only the batch system can tell. */
   #takeResult(job: BatchJob, tasks?: readonly BatchTask[]): boolean {
-    const { folder, system, now } = this.#options;
+    const { folder, system, now, times } = this.#options;
     const kept = folder.resultOf(job.spec.jobId);
     if (!kept) return false;
-    if (!needsReason(kept.result)) {
+    const isWell = isSuccess(kept.result);
+    const isPutBack = tasks?.some(({ end, isRunning }) => end === undefined && !isRunning) ?? false;
+    if (!needsReason(kept) || (isWell && (isPutBack || job.isCancelled))) {
       job.ended = kept;
       return true;
     }
@@ -377,10 +426,11 @@ export class BatchJobs {
     }
     if (job.reasonSince === undefined) {
       job.reasonSince = now();
-      this.#askMs = 0;
-      this.#scheduleAsk();
+      // Of many that ended well all are asked about in one question.
+      const isUrgent = !isWell || kept.killedForMemory === true;
+      this.#askWithin(isUrgent ? 0 : times.askMs[0]);
     }
-    if (tasks?.some(({ end, isRunning }) => end === undefined && !isRunning)) {
+    if (isPutBack) {
       const detail = `${system.title} put its job back into the queue while it ran; it is not run again by itself`;
       job.ended = { ...kept, result: { ...kept.result, outcome: { kind: 'cancelled', detail } } };
       this.#toCancel.add(job);
@@ -521,6 +571,10 @@ const nothing: ReadonlySet<string> = new Set();
 
 function waitSecondsOf({ awaitsVault }: JobSpec): number {
   return awaitsVault?.waitSeconds ?? 0;
+}
+
+function loginClaim(): Claim {
+  return { by: 'login', task: '', host: hostname() };
 }
 
 /** How long a result waits for the batch system's reason. */

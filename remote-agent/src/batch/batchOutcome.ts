@@ -1,4 +1,5 @@
 import type { JobOutcome, JobResult } from '../../../protocol/src/runner.ts';
+import type { KeptResult } from './batchFolder.ts';
 import type { BatchEnd, BatchTask } from './batchSystem.ts';
 
 export interface Ended {
@@ -73,12 +74,19 @@ export function outcomeWithoutResult(ended: Ended): JobOutcome {
 }
 
 /**
- * True where a card failed in a way that the batch system may have brought about. It signals the runner and everything
- * below it at once, so that a card may seem to have ended by itself, with any exit code.
+ * True where a card ended in a way that the batch system may have brought about. It signals the runner and everything
+ * below it at once, so that a card may seem to have ended by itself, with any exit code. And of a card whose memory ran
+ * out one process may be ended alone: a script that goes on says in the end that all went well.
  */
-export function needsReason({ outcome }: JobResult): boolean {
-  if (outcome.kind === 'exited') return outcome.exitCode !== 0;
+export function needsReason({ result, killedForMemory }: Omit<KeptResult, 'lastSeq'>): boolean {
+  if (isSuccess(result)) return killedForMemory !== false;
+  const { outcome } = result;
+  if (outcome.kind === 'exited') return true;
   return outcome.kind === 'cancelled' || outcome.kind === 'unknown' || outcome.kind === 'signalled';
+}
+
+export function isSuccess({ outcome }: JobResult): boolean {
+  return outcome.kind === 'exited' && outcome.exitCode === 0;
 }
 
 /** Ends that the batch system itself brought about. */
@@ -91,9 +99,11 @@ export function withReason(
   title: string,
   seconds: number,
 ): JobResult {
-  if (task?.end !== undefined && broughtAbout.has(task.end)) {
+  const end = task?.end;
+  // What ended the job of a card that had come to its end took nothing away from it, but for memory that it lacked.
+  if (end !== undefined && (isSuccess(result) ? end === 'memory' : broughtAbout.has(end))) {
     const ended = { task, wasStarted: true, title, seconds, said: '', folder: '', otherFolder: '' };
-    return { ...result, outcome: outcomeWithoutResult(ended) };
+    return { ...result, outcome: outcomeWithoutResult(ended), outputs: {} };
   }
   if (result.outcome.kind !== 'cancelled') return result;
   const detail = `${title} ended it (${task?.word ?? 'it does not say why'})`;

@@ -27,6 +27,8 @@ export interface OnceOptions {
   /** The runner's own file. */
   readonly program: string;
   readonly stop: AbortSignal;
+  /** How many processes of this task the kernel has ended for want of memory; undefined where it does not tell. */
+  readonly memoryKills: () => number | undefined;
   readonly now: () => number;
 }
 
@@ -84,7 +86,7 @@ async function runJobOnce(
   job: JobSpec,
   scratch: string,
 ): Promise<void> {
-  const { folder, stop, task, restart } = options;
+  const { folder, stop, task, restart, memoryKills } = options;
   const mine = { by: 'node', task, host: hostname() } as const;
   const before = folder.claimOf(job.jobId);
   if (before) {
@@ -98,6 +100,7 @@ async function runJobOnce(
     }
     return;
   }
+  const killsBefore = memoryKills();
   let isMine = false;
   let log: EventLog | undefined;
   let toldAt = -Infinity;
@@ -146,7 +149,14 @@ async function runJobOnce(
   } finally {
     await runner.dispose();
   }
-  if (claim()) folder.writeResult(job.jobId, { lastSeq: log?.lastSeq ?? 0, result });
+  const kills = memoryKills();
+  const isCounted = killsBefore !== undefined && kills !== undefined;
+  if (claim())
+    folder.writeResult(job.jobId, {
+      lastSeq: log?.lastSeq ?? 0,
+      result,
+      ...(isCounted && { killedForMemory: kills > killsBefore }),
+    });
   log?.close();
 }
 

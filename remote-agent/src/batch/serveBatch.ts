@@ -36,6 +36,8 @@ export interface ServeBatchOptions {
 const parallel = 500;
 /** Nothing ends a job in a queue because its engine is silent; its own time limit does. */
 const leaseMs = 7 * 24 * 60 * 60 * 1000;
+/** A connection that was given up brings no job after so long, and what keeps late ones from running may go. */
+const lateMs = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * Answers one engine as a served runner does (protocol/src/servedRunner.ts), with a batch system in place of this
@@ -63,6 +65,7 @@ export async function serveBatch(options: ServeBatchOptions): Promise<void> {
     );
   const clean = (keepBytes: number) => {
     const needed = folder.submitNames().flatMap((name) => folder.readSubmit(name)?.jobs ?? []);
+    folder.removeClaims(new Set(needed.map(({ jobId }) => jobId)), now() - lateMs);
     const used = needed.flatMap((job) => [...blobsOf(store, job, folder.resultOf(job.jobId)?.result)]);
     return cleanBlobs(store, new Set(used), keepBytes, now());
   };

@@ -32,12 +32,15 @@ class FakeSystem implements BatchSystem {
   tasks: BatchTask[] = [];
   answer: SubmitAnswer = { kind: 'submitted', id: '7' };
   isAway = false;
+  /** How often it was asked for states. */
+  asked = 0;
 
   submit(request: BatchRequest): Promise<SubmitAnswer> {
     this.requests.push(request);
     return Promise.resolve(this.answer);
   }
   states(): Promise<BatchTask[]> {
+    this.asked += 1;
     return this.isAway
       ? Promise.reject(new UserError('unreachable', 'The queue is away'))
       : Promise.resolve(this.tasks);
@@ -63,7 +66,10 @@ describe('the jobs of a batch system', () => {
   let system: FakeSystem;
   let open: BatchJobs[] = [];
   let answer: AskValues;
+  /** How much later it is than by the clock. */
+  let laterMs = 0;
   beforeEach(() => {
+    laterMs = 0;
     answer = () => Promise.reject(new UserError('not-found', 'Nobody gives values here'));
     system = new FakeSystem();
     open = [];
@@ -76,6 +82,7 @@ describe('the jobs of a batch system', () => {
   function create(
     settleMs = 30_000,
     onProblem: (error: unknown) => void = (error) => assert.fail(String(error)),
+    quietMs = 10,
   ): BatchJobs {
     const home = shared();
     const jobs = new BatchJobs({
@@ -86,8 +93,8 @@ describe('the jobs of a batch system', () => {
       expects: { platform: 'linux', interpreters: [] },
       largest: 1000,
       script: (name) => `script of ${name}`,
-      times: { ...batchTimes, quietMs: 10, longestMs: 100, lookMs: [5, 20], askMs: [5, 20], settleMs },
-      now: () => Date.now(),
+      times: { ...batchTimes, quietMs, longestMs: 100, lookMs: [5, 20], askMs: [5, 20], settleMs },
+      now: () => Date.now() + laterMs,
       askValues: (...asked) => answer(...asked),
       onProblem: (_doing, error) => onProblem(error),
     });
@@ -125,7 +132,8 @@ describe('the jobs of a batch system', () => {
     system.isAway = true;
     await Promise.all([jobs.submit(await spec('job-1')), jobs.submit(await spec('job-2'))]);
     mkdirSync(shared().runFile('job-1.result'));
-    shared().writeResult('job-2', { lastSeq: 0, result: emptyResult({ kind: 'exited', exitCode: 0 }) });
+    const result = emptyResult({ kind: 'exited', exitCode: 0 });
+    shared().writeResult('job-2', { lastSeq: 0, result, killedForMemory: false });
     const other = hear(jobs, 'job-2');
     await until(() => other.end() === 'exited');
     assert.ok(problems.length > 0);
@@ -197,7 +205,8 @@ describe('the jobs of a batch system', () => {
     const heard = hear(jobs, 'job-1', 1);
     await until(() => heard.events.length === 2);
     log.append({ kind: 'log', stream: 'stdout', text: 'd' });
-    home.writeResult('job-1', { lastSeq: log.lastSeq, result: emptyResult({ kind: 'exited', exitCode: 0 }) });
+    const result = emptyResult({ kind: 'exited', exitCode: 0 });
+    home.writeResult('job-1', { lastSeq: log.lastSeq, result, killedForMemory: false });
     log.close();
     await until(() => heard.end() === 'exited');
     assert.deepEqual(
@@ -261,5 +270,95 @@ describe('the jobs of a batch system', () => {
     const heard = hear(jobs);
     await until(() => heard.end() === 'refused');
     assert.match(JSON.stringify(heard.events), /Queue refused it: no such partition/);
+  });
+
+  /** A job that has run on a node and ended well there, as the node says. */
+  const endWell = async (more: { killedForMemory?: boolean } = {}): Promise<BatchJobs> => {
+    const jobs = create();
+    await jobs.submit(await spec());
+    await until(() => system.requests.length === 1);
+    system.put({ isRunning: true, word: 'RUNNING' });
+    shared().takeClaim('job-1', { by: 'node', task: '7_0', host: 'n' });
+    const result = emptyResult({ kind: 'exited', exitCode: 0 });
+    shared().writeResult('job-1', { lastSeq: 0, result, ...more });
+    return jobs;
+  };
+
+  for (const more of [{ killedForMemory: true }, {}])
+    it(`the system’s word that memory ran out comes before an exit with 0: ${JSON.stringify(more)} [SLURM-21]`, async () => {
+      const jobs = await endWell(more);
+      const heard = hear(jobs);
+      const { asked } = system;
+      // It runs still, by the system's word: that is no end yet.
+      await until(() => system.asked >= asked + 2);
+      assert.equal(heard.end(), undefined);
+      system.put({ end: 'memory', word: 'OUT_OF_MEMORY' });
+      await until(() => heard.end() === 'limit');
+      assert.match(JSON.stringify(heard.events), /OUT_OF_MEMORY/);
+    });
+
+  it('an exit with 0 stands where the system says so too, or says nothing for half a minute [SLURM-21]', async () => {
+    const jobs = await endWell();
+    system.put({ end: 'completed', word: 'COMPLETED' });
+    const heard = hear(jobs);
+    await until(() => heard.end() === 'exited');
+    system.isAway = true;
+    const other = { lastSeq: 0, result: emptyResult({ kind: 'exited', exitCode: 0 }) };
+    await jobs.submit(await spec('job-2'));
+    shared().writeResult('job-2', other);
+    const silent = hear(jobs, 'job-2');
+    await until(() => silent.texts.some((text) => text.includes('away')));
+    assert.equal(silent.end(), undefined);
+    await until(() => ((laterMs += 31_000), silent.end() === 'exited'));
+  });
+
+  it('where the node knows that memory did not run out nobody is asked [SLURM-21]', async () => {
+    const jobs = await endWell({ killedForMemory: false });
+    system.isAway = true;
+    const heard = hear(jobs);
+    await until(() => heard.end() === 'exited');
+  });
+
+  it('a job that was cancelled before it came is not taken when it comes late, by no connection [SLURM-14]', async () => {
+    const [early, jobs] = [create(), create()];
+    assert.equal(jobs.cancel('job-1'), false);
+    for (const each of [jobs, early])
+      await assert.rejects(each.submit(await spec()), { code: 'conflict', message: /not run/ });
+    assert.deepEqual(shared().submitNames(), []);
+    assert.equal(shared().claimOf('job-1')?.by, 'login');
+    // Another one comes as ever (control).
+    assert.equal(await early.submit(await spec('job-2')), undefined);
+  });
+
+  it('a job that an earlier connection brings late is seen by the next one, which ends it', async () => {
+    const [early, jobs] = [create(), create()];
+    assert.deepEqual(jobs.list(), []);
+    await early.submit(await spec());
+    assert.deepEqual(
+      jobs.list().map(({ jobId }) => jobId),
+      ['job-1'],
+    );
+    await early.submit(await spec('job-2'));
+    assert.ok(jobs.cancel('job-2'));
+    assert.equal(shared().resultOf('job-2')?.result.outcome.kind, 'cancelled');
+  });
+
+  it('a job that is cancelled while others are waited for is not handed over', async () => {
+    const jobs = create(30_000, undefined, 50);
+    const submitted = jobs.submit(await spec());
+    const refused = assert.rejects(submitted, { code: 'conflict' });
+    assert.ok(jobs.cancel('job-1'));
+    await refused;
+    assert.deepEqual([...shared().runFiles()], []);
+    assert.equal(system.requests.length, 0);
+  });
+
+  it('what keeps late jobs from running goes when none can come any more', () => {
+    const home = shared();
+    for (const jobId of ['known', 'old']) home.takeClaim(jobId, { by: 'login', task: '', host: 'h' });
+    home.removeClaims(new Set(), Date.now() - 60_000);
+    assert.deepEqual([...home.runFiles()].sort(), ['known.claim', 'old.claim']);
+    home.removeClaims(new Set(['known']), Date.now() + 60_000);
+    assert.deepEqual([...home.runFiles()], ['known.claim']);
   });
 });

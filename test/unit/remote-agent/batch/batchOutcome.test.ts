@@ -48,11 +48,10 @@ describe('the end of a job that left no result', () => {
     const ended = emptyResult({ kind: 'cancelled' });
     const killed = emptyResult({ kind: 'signalled', signal: 'SIGKILL' });
     const ended15 = emptyResult({ kind: 'signalled', signal: 'SIGTERM' });
-    for (const each of [ended, killed, ended15, emptyResult({ kind: 'unknown', detail: '' })])
-      assert.ok(needsReason(each));
-    assert.ok(needsReason(emptyResult({ kind: 'exited', exitCode: 143 })));
-    assert.ok(!needsReason(emptyResult({ kind: 'exited', exitCode: 0 })));
-    assert.ok(!needsReason(emptyResult({ kind: 'timeout', seconds: 1 })));
+    for (const result of [ended, killed, ended15, emptyResult({ kind: 'unknown', detail: '' })])
+      assert.ok(needsReason({ result }));
+    assert.ok(needsReason({ result: emptyResult({ kind: 'exited', exitCode: 143 }) }));
+    assert.ok(!needsReason({ result: emptyResult({ kind: 'timeout', seconds: 1 }) }));
     const kindOf = (result: typeof ended, end: BatchEnd, word: string) =>
       withReason(result, { end, word }, 'Slurm', 5).outcome;
     assert.equal(kindOf(ended, 'timeout', 'TIMEOUT').kind, 'timeout');
@@ -65,6 +64,22 @@ describe('the end of a job that left no result', () => {
       kind: 'cancelled',
       detail: 'Slurm ended it (it does not say why)',
     });
+  });
+
+  it('a success stands, unless Slurm says that memory ran out', () => {
+    const exited = emptyResult({ kind: 'exited', exitCode: 0 });
+    const done = {
+      ...exited,
+      outputs: { out: { kind: 'file' as const, digest: '0'.repeat(64), sizeBytes: 1, files: 1 } },
+    };
+    assert.ok(needsReason({ result: done }));
+    assert.ok(needsReason({ result: done, killedForMemory: true }));
+    assert.ok(!needsReason({ result: done, killedForMemory: false }));
+    const memory = withReason(done, { end: 'memory', word: 'OUT_OF_MEMORY' }, 'Slurm', 5);
+    assert.deepEqual([memory.outcome.kind, memory.outputs], ['limit', {}]);
+    for (const end of ['completed', 'failed', 'timeout', 'cancelled', 'preempted', 'node-lost'] as const)
+      assert.deepEqual(withReason(done, { end, word: 'WORD' }, 'Slurm', 5), done);
+    assert.deepEqual(withReason(done, undefined, 'Slurm', 5), done);
   });
 
   it('a task is described by what it waits for', () => {

@@ -65,6 +65,7 @@ describe('one task on a node', () => {
       },
       program: '/shared/runner-x.cjs',
       stop: new AbortController().signal,
+      memoryKills: () => undefined,
       now: () => 1,
       ...more,
     });
@@ -90,6 +91,18 @@ describe('one task on a node', () => {
     assert.deepEqual(logOf(shared, jobId), ['ran\n']);
     assert.equal(shared.claimOf(jobId)?.task, '7_0');
   });
+
+  for (const [title, counts, told] of [
+    ['one more than before', [3, 4], true],
+    ['none', [3, 3], false],
+    ['of which nothing is told', [3, undefined], undefined],
+  ] as const)
+    it(`says of processes ended for want of memory: ${title}`, async () => {
+      const { shared, jobId } = await prepare();
+      const left: (number | undefined)[] = [...counts];
+      await once(shared, { memoryKills: () => left.shift() });
+      assert.equal(shared.resultOf(jobId)?.killedForMemory, told);
+    });
 
   it('of two tasks for the same job one runs it [SLURM-14]', async () => {
     const { shared, jobId } = await prepare();
