@@ -78,6 +78,16 @@ export const placeRequirements: readonly Requirement[] = [
     source: again,
   },
   {
+    id: 'PLACE-19',
+    text: 'One job that can’t be taken up holds up no other; it is told, tried again, and again at the next connection.',
+    source: again,
+  },
+  {
+    id: 'PLACE-20',
+    text: 'A card is said not to have run only when it can’t come there any more, whichever connection brings it.',
+    source: again,
+  },
+  {
     id: 'JRNL-01',
     text: 'The journal is found again as it was acknowledged, whatever interrupted it; damage is refused.',
     source: journal,

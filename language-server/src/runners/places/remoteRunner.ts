@@ -10,6 +10,7 @@ import type { JobEvent } from '../../../../protocol/src/servedRunner.ts';
 import type { BlobStore } from '../../../../remote-agent/src/files/blobStore.ts';
 import type { CardJob, JobEvents } from '../cardRunner.ts';
 import { toSpec } from '../local.ts';
+import { atMost } from './atMost.ts';
 import { blobsOfJob } from './blobClosure.ts';
 import type { PlaceInfo, PlaceRunner, ReadyOptions, Search, TerminalWay } from './placeRunner.ts';
 import { reconcile } from './reconcile.ts';
@@ -322,16 +323,7 @@ class RemoteRunner implements PlaceRunner {
   /** What is being opened has been told to stop; nothing of it may be going on when its place is let go of. */
   async #whenNotConnecting(): Promise<void> {
     const { link } = this.#connecting ?? {};
-    if (!link) return;
-    await new Promise<void>((resolve) => {
-      const stopTimer = this.#options.setTimer(resolve, openEndsMs);
-      void link
-        .catch(() => undefined)
-        .then(() => {
-          stopTimer();
-          resolve();
-        });
-    });
+    if (link) await atMost(link, openEndsMs, this.#options.setTimer);
   }
 
   /** Brings the job there and keeps at it until its end is known or nobody can be reached. */
@@ -599,21 +591,21 @@ class RemoteRunner implements PlaceRunner {
   }
 
   /** Takes up what is left there, beside what the link is used for. */
-  async #reconcile(link: RemoteLink): Promise<void> {
-    const { jobs, onProblem } = this.#options;
-    try {
-      await reconcile({
-        link,
-        place: this.id,
-        jobs,
-        isOwn: (jobId) => this.#attempts.has(jobId),
-        isCurrent: () => this.#link === link,
-        follow: (job, left) => this.#follow(job, left),
-      });
-    } catch (error) {
-      // What is left waits for the next connection.
-      if (!isLost(error)) onProblem(`${this.id}: ${errorMessage(error)}`);
-    }
+  #reconcile(link: RemoteLink): Promise<void> {
+    const { jobs, setTimer, onProblem } = this.#options;
+    return reconcile({
+      ...{ link, jobs, setTimer },
+      place: this.id,
+      isOwn: (jobId) => this.#attempts.has(jobId),
+      isCurrent: () => this.#link === link,
+      follow: (job, left) => this.#follow(job, left),
+      patienceMs: this.#times.longestRetryMs,
+      wait: (ms) => this.#wait(ms),
+      onFailed: (jobId, error) => {
+        const what = jobId === undefined ? 'what it holds' : `the job ${jobId} there`;
+        onProblem(`${this.id}: ${what} could not be taken up yet: ${errorMessage(error)}`);
+      },
+    });
   }
 
   #closed(link: RemoteLink | undefined, reason: string): void {
