@@ -30,10 +30,16 @@ export function tryLock(folder: string, options: LockOptions = {}): FolderLock |
   const name = nameOf(self);
   const release = () => unlinkIfThere(files, `${folder}/${name}`);
   const handle = files.openSync(`${folder}/${name}`, 'wx', 0o600);
+  let now: number;
   try {
-    files.closeSync(handle);
+    try {
+      // By the clock that dates the others' files: that of a server of files may be another one than here.
+      now = files.fstatSync(handle).mtimeMs;
+    } finally {
+      files.closeSync(handle);
+    }
     const others = files.readdirSync(folder).filter((each) => each.startsWith(prefix) && each !== name);
-    const held = others.filter((each) => !isLeftBehind(files, folder, each, lifeOf));
+    const held = others.filter((each) => !isLeftBehind(files, folder, each, lifeOf, now));
     for (const each of others) if (!held.includes(each)) unlinkIfThere(files, `${folder}/${each}`);
     if (held.length === 0) return { release };
   } catch (error) {
@@ -51,7 +57,10 @@ export function pauseBeforeRound(round: number, random: () => number = Math.rand
 
 const prefix = 'lock.';
 
-/** A lock whose owner nobody here can tell of counts for so long. */
+/**
+ * A lock whose owner nobody here can tell of, as on another machine, counts for so long: no change takes a thousandth of
+ * it, and a machine that is gone must not keep everybody else out.
+ */
 const longestUnknownMs = 10 * 60 * 1000;
 
 function nameOf({ place, boot, pid, startedAt }: LockOwner): string {
@@ -64,6 +73,7 @@ function isLeftBehind(
   folder: string,
   name: string,
   lifeOf: (owner: LockOwner) => Life,
+  now: number,
 ): boolean {
   const match = /^lock\.([0-9a-f]{16})\.([0-9a-f]{16})\.([0-9]+)\.([0-9]+)\.[0-9a-f]{16}$/.exec(name);
   if (!match) return true;
@@ -73,7 +83,7 @@ function isLeftBehind(
   try {
     const handle = files.openSync(`${folder}/${name}`, 'r');
     try {
-      return Date.now() - files.fstatSync(handle).mtimeMs > longestUnknownMs;
+      return now - files.fstatSync(handle).mtimeMs > longestUnknownMs;
     } finally {
       files.closeSync(handle);
     }

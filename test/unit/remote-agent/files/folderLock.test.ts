@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { tryLock } from '../../../../remote-agent/src/files/folderLock.ts';
+import { tryLock, type LockFiles } from '../../../../remote-agent/src/files/folderLock.ts';
 import {
   lifeOfProcess,
   thisProcess,
@@ -60,6 +60,29 @@ describe('the lock of a folder', () => {
     tryLock(folder())?.release();
     assert.deepEqual(fs.readdirSync(folder()), []);
   });
+
+  for (const [title, aheadMs] of [
+    ['behind', -60 * 60 * 1000],
+    ['ahead', 60 * 60 * 1000],
+  ] as const)
+    it(`[WORKER-10] is as old as the folder’s own clock says, which may be an hour ${title}`, () => {
+      const elsewhere = { ...self, place: '0'.repeat(16) };
+      const name = nameOf(elsewhere);
+      leave(elsewhere);
+      const files: LockFiles = {
+        ...fs,
+        fstatSync: ((handle: number) => {
+          const found = fs.fstatSync(handle);
+          return Object.assign(found, { mtimeMs: found.mtimeMs + aheadMs });
+        }) as typeof fs.fstatSync,
+      };
+      assert.equal(tryLock(folder(), { files }), undefined);
+      assert.deepEqual(fs.readdirSync(folder()), [name]);
+      const old = new Date(Date.now() - 11 * 60 * 1000);
+      fs.utimesSync(join(folder(), name), old, old);
+      tryLock(folder(), { files })?.release();
+      assert.deepEqual(fs.readdirSync(folder()), []);
+    });
 
   it('[WORKER-10] of a process that is stopped counts, and of one that is dead and not yet waited for does not', async () => {
     // bash waits for its child only when it is told to, so the child stays a zombie.
