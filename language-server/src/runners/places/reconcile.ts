@@ -30,7 +30,7 @@ export interface ReconcileOptions {
 export async function reconcile(options: ReconcileOptions): Promise<void> {
   const { isCurrent, onFailed, wait, patienceMs } = options;
   const told = new Set<string | undefined>();
-  let isWanted = (_jobId: string): boolean => true;
+  let isWanted: (jobId: string) => boolean = () => true;
   for (let round = 1; ; round += 1) {
     const failed = new Set<string | undefined>();
     const onError = (jobId: string | undefined, error: unknown) => {
