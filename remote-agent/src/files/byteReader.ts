@@ -6,7 +6,8 @@ const aheadPieces = 1024;
 
 /**
  * Reads a stream in pieces of exact length, holding back the sender while nobody reads. One reader reads at a time, and
- * no other reads the stream from then on. Pieces are parts of what the stream gave: nothing is copied that came whole.
+ * no other reads the stream from then on. What the stream gave is copied only where it must be cut or joined, so no piece
+ * shares memory with another one, or with what was not read yet.
  */
 export class ByteReader {
   readonly #stream: Readable;
@@ -77,9 +78,10 @@ export class ByteReader {
   /** At most so many of the bytes that are held: those of one chunk. */
   #take(most: number): Buffer {
     const first = this.#chunks[0] ?? Buffer.alloc(0);
-    const piece = first.length <= most ? first : first.subarray(0, most);
-    if (piece === first) this.#chunks.shift();
+    const isWhole = first.length <= most;
+    if (isWhole) this.#chunks.shift();
     else this.#chunks[0] = first.subarray(most);
+    const piece = isWhole ? first : Buffer.from(first.subarray(0, most));
     this.#heldBytes -= piece.length;
     return piece;
   }

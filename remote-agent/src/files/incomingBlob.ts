@@ -13,20 +13,22 @@ const smallBytes = 64 * 1024;
 
 /**
  * A blob that comes in pieces and is stored once it is whole and what its digest says. Exactly one of `keep` and `drop`
- * ends it; after `drop` nothing of it is left. Pieces must stay as they are.
+ * ends it; after `drop` nothing of it is left. Pieces must stay as they are until they were written.
  */
 export class IncomingBlob {
   readonly #digest: string;
   readonly #path: string;
   readonly #file: IncomingFile;
+  readonly #onWritten: (piece: Uint8Array) => void;
   readonly #sum = createHash('sha256');
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   /** The write that goes on while more is read and hashed. */
   #writing: Promise<void> = Promise.resolve();
 
-  /** Throws `disk-full` and `unreadable`. */
-  constructor(store: BlobStore, digest: string) {
+  /** A piece that `onWritten` gets is the caller’s again. Throws `disk-full` and `unreadable`. */
+  constructor(store: BlobStore, digest: string, onWritten: (piece: Uint8Array) => void = () => undefined) {
+    this.#onWritten = onWritten;
     this.#digest = digest;
     this.#path = store.pathOf(digest);
     this.#file = openIncomingFile(join(store.folder, 'incoming'));
@@ -39,7 +41,7 @@ export class IncomingBlob {
     this.#heldBytes += piece.length;
     if (this.#heldBytes < writeBytes && this.#held.length < writePieces) return;
     await this.#writing;
-    this.#writing = this.#file.append(this.#takeHeld());
+    this.#writing = this.#write(this.#takeHeld());
     // What it throws is thrown by whoever waits for it.
     this.#writing.catch(() => undefined);
   }
@@ -50,7 +52,7 @@ export class IncomingBlob {
     const isSmall = this.#heldBytes <= smallBytes;
     const rest = this.#takeHeld();
     if (isSmall) for (const piece of rest) this.#file.write(piece);
-    else await this.#file.append(rest);
+    else await this.#write(rest);
     if (this.#sum.digest('hex') !== this.#digest)
       throw new UserError('store-damaged', `The bytes that came are not those of ${this.#digest}`, {
         digest: this.#digest,
@@ -62,6 +64,11 @@ export class IncomingBlob {
     this.#held = [];
     await this.#writing.catch(() => undefined);
     this.#file.drop();
+  }
+
+  async #write(pieces: readonly Uint8Array[]): Promise<void> {
+    await this.#file.append(pieces);
+    for (const piece of pieces) this.#onWritten(piece);
   }
 
   #takeHeld(): Uint8Array[] {

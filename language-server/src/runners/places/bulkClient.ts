@@ -96,12 +96,14 @@ const askedAhead = 1024;
 /**
  * Fetches blobs from a served runner into the store, each checked against its digest before it is kept. A blob of
  * another size than `sizeBytes` says is refused before its bytes are taken: what a runner says is not trusted with the
- * disk. Throws `store-damaged`, `disk-full`, `not-found`, `closed`.
+ * disk. `letGo` gets the pieces of the stream that nobody needs any more. Throws `store-damaged`, `disk-full`,
+ * `not-found`, `closed`.
  */
 export async function getBlobs(
   stream: Duplex,
   store: BlobStore,
   blobs: readonly WantedBlob[],
+  letGo?: (piece: Uint8Array) => void,
 ): Promise<void> {
   const reader = new ByteReader(stream);
   let asked = 0;
@@ -112,7 +114,7 @@ export async function getBlobs(
       // Never waited for: a runner that waits for its answers to be read would wait for ever.
       if (next.length > 0) stream.write(Buffer.concat(next.map(({ digest }) => getHead(digest))));
     }
-    await receiveBlob(reader, store, blob);
+    await receiveBlob(reader, store, blob, letGo);
   }
 }
 
@@ -123,7 +125,12 @@ function getHead(digest: string): Buffer {
   return head;
 }
 
-async function receiveBlob(reader: ByteReader, store: BlobStore, wanted: WantedBlob): Promise<void> {
+async function receiveBlob(
+  reader: ByteReader,
+  store: BlobStore,
+  wanted: WantedBlob,
+  letGo: ((piece: Uint8Array) => void) | undefined,
+): Promise<void> {
   const { digest, sizeBytes } = wanted;
   const code = await need(reader, 1);
   if (code[0] !== bulkCodes.data) throw await refusal(reader, code, `Failed to fetch ${digest}`);
@@ -134,7 +141,7 @@ async function receiveBlob(reader: ByteReader, store: BlobStore, wanted: WantedB
       `What came for the result ${digest} is not that: ${size} bytes instead of ${sizeBytes}`,
       { digest },
     );
-  const blob = new IncomingBlob(store, digest);
+  const blob = new IncomingBlob(store, digest, letGo);
   try {
     for await (const piece of reader.pieces(size)) await blob.add(piece);
     await blob.keep();

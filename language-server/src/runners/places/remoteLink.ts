@@ -152,7 +152,9 @@ export class RemoteLink {
   }
 
   async #get(blobs: readonly StoredBlob[]): Promise<void> {
-    if (blobs.length > 0) await this.#withBulk((stream) => getBlobs(stream, this.#options.blobs, blobs));
+    if (blobs.length === 0) return;
+    const { link, blobs: store } = this.#options;
+    await this.#withBulk((stream) => getBlobs(stream, store, blobs, link.letGo));
   }
 
   /** A listing has no size that was told; it is a blob of at most so many bytes. */

@@ -33,6 +33,11 @@ export interface RunnerLink {
   readonly control: Transport;
   /** A byte stream in the bulk framing, its opening sent already. The caller ends or destroys it. */
   openBulk(): Promise<Duplex>;
+  /**
+   * Frees the memory of a piece that a bulk stream gave, once nobody needs it. Absent where pieces may be somebody
+   * else’s too.
+   */
+  readonly letGo?: (piece: Uint8Array) => void;
   /** A byte stream to the SSH server that was offered before (`terminal/offer`); one at a time. Absent where there is none. */
   openTerminal?(): Promise<Duplex>;
   /** Safe to call twice. Jobs over there go on. */

@@ -3,6 +3,7 @@ import { UserError } from '../../../../protocol/src/errors.ts';
 import { streamOpenings } from '../../../../protocol/src/servedRunner.ts';
 import type { OpenOptions, RunnerLink, RunnerTransport } from '../places/runnerTransport.ts';
 import { createStdioTransport } from '../stdioTransport.ts';
+import { giveBackPacket } from './giveBack.ts';
 import { prepareProgram, type RemoteProgram } from './remoteProgram.ts';
 import { createSentinel, readToSentinel } from './sentinel.ts';
 import type { SshConnection } from './sshConnection.ts';
@@ -47,6 +48,7 @@ async function openLink(options: SshTransportOptions, more: OpenOptions): Promis
     return {
       control: createStdioTransport(control, control),
       openBulk: () => streams.open('bulk'),
+      letGo: giveBackPacket,
       close: () => session.close(),
     };
   } catch (error) {

@@ -46,7 +46,8 @@ describe('blobs on their way', () => {
         const [put, get] = [serve(there), serve(there)];
         const total = blobs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
         assert.equal(await putBlobs(put.near, here, blobs), total);
-        await getBlobs(get.near, back, blobs);
+        // What is let go is stored by then: whatever becomes of its memory changes nothing.
+        await getBlobs(get.near, back, blobs, (piece) => piece.fill(0));
         for (const { digest } of blobs)
           assert.ok((await there.verify(digest)) && (await back.verify(digest)));
         for (const { near } of [put, get]) near.end();

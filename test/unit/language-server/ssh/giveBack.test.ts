@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { giveBack } from '../../../../language-server/src/runners/ssh/giveBack.ts';
+import { giveBack, giveBackPacket } from '../../../../language-server/src/runners/ssh/giveBack.ts';
 
 describe('memory that is given back', () => {
   const large = 16 * 1024;
@@ -13,5 +13,15 @@ describe('memory that is given back', () => {
     it(title, () => {
       giveBack(bytes);
       assert.equal(bytes.length, left);
+    });
+
+  for (const [title, around, left] of [
+    ['is that of a packet around its data', 64, 0],
+    ['is not shared by data that are a part of it', 65, large],
+  ] as const)
+    it(title, () => {
+      const data = Buffer.allocUnsafeSlow(large + around).subarray(10, 10 + large);
+      giveBackPacket(data);
+      assert.equal(data.length, left);
     });
 });
