@@ -8,6 +8,7 @@ import { MachineFolder } from '../../language-server/src/runners/vm/machineFolde
 import { lookAround, vmDiskMB, vmSize } from '../../language-server/src/runners/vm/openVmPlace.ts';
 import { hasStored, storedName } from '../../language-server/src/runners/vm/storedMachine.ts';
 import { openVmFolder } from '../../language-server/src/runners/vm/vmFolder.ts';
+import { usageBelow } from '../../remote-agent/src/processes.ts';
 import { putTree } from '../support/blobs.ts';
 import { bundledRunner } from '../support/bundledRunner.ts';
 import { jobWith } from '../support/jobs.ts';
@@ -15,6 +16,7 @@ import { Heard } from '../support/remotePlace.ts';
 import { builtVmHome, openTestVms, vmFault } from '../support/vm.ts';
 import { bareArguments, startBareGuest, writeInitrd } from './bareGuest.ts';
 import { limitRow, measureInTurns, missingRow, ratioRow, type BenchRow } from './benchRow.ts';
+import { ProcessorMeter } from './processorTime.ts';
 
 const never = new AbortController().signal;
 const starts = 5;
@@ -125,27 +127,46 @@ async function cardRows(home: string, runner: string): Promise<BenchRow[]> {
   try {
     const code = await putTree(store.folder, { 'main.sh': 'true' });
     let count = 0;
+    let spentMs = 0;
     const card = async () => {
       const job = {
         ...jobWith({ jobId: `bench-vm-${process.pid}-${(count += 1)}`, code }),
         limits: { seconds: 60, memoryMB: 256, processes: 64, outputMB: 1, logMB: 1 },
         project: 'bench',
       };
+      const startedAt = performance.now();
       const { outcome } = await place.run(job, new Heard(), never);
+      spentMs += performance.now() - startedAt;
       place.settled(job.jobId);
       if (outcome.kind !== 'exited' || outcome.exitCode !== 0) throw new Error(JSON.stringify(outcome));
     };
     const rest = () => pause(restMs);
-    const turns = { rest, card, rest1: rest, bubblewrap: bare.bubblewrap, rest2: rest, shell: bare.shell };
+    const turns = {
+      ...{ rest, card, rest1: rest, bubblewrap: bare.bubblewrap, rest2: rest, shell: bare.shell },
+      ...{ rest3: rest, request: () => place.held() },
+    };
+    const others = new Set(usageBelow(process.pid).pids);
     // What is translated once, and what the runner's own compiler makes faster, is so by then.
     await measureInTurns(warmCards, turns);
-    const times = await measureInTurns(cards, turns);
+    const vm = usageBelow(process.pid).pids.filter((pid) => !others.has(pid));
+    if (vm.length === 0)
+      throw new Error('an earlier bench has left its VM; it ends by itself in two minutes');
+    spentMs = 0;
+    const meter = new ProcessorMeter({ vm: () => vm });
+    const times = await measureInTurns(cards, { ...turns, ...meter.over({ card }) });
+    const computed = { ours: (meter.secondsOf('card', 'vm') * 1000) / cards, peer: spentMs / cards };
     const name = `a sealed card in a VM that runs (${shape.accelerator})`;
     const row = { group: 'remote', unit: 'ms', goal: '', ours: times.card };
     return [
       limitRow({ ...row, name }, 60),
       ratioRow({ ...row, name: `${name}, against a bare bwrap and sh there`, peer: times.bubblewrap }, null),
       ratioRow({ ...row, name: `${name}, against a bare sh there`, peer: times.shell }, null),
+      // What is left is the engine's part and waiting: to be woken, or for a processor.
+      ratioRow({ ...row, ...computed, name: `on average, what QEMU computes for ${name}, against it` }, null),
+      ratioRow(
+        { ...row, ours: times.request, peer: times.card, name: `an empty request there, against ${name}` },
+        null,
+      ),
     ];
   } finally {
     await bare.stop();
