@@ -25,6 +25,7 @@ describe('memory of packets that brought a copy from a host', function () {
     ['a stream to the runner’s socket', []],
     ['a program that joins the two', ['AllowStreamLocalForwarding no']],
     ['packets of AES-CTR', ['Ciphers aes256-ctr']],
+    ['keys that the host changes on the way', ['RekeyLimit 1M']],
   ] as const)
     it(`is given back once they are stored, and what is stored is right: ${title} [PLACE-15]`, async () => {
       const host = new SshHost({ folder: join(folder(), `host-${hosts.length}`), settings });

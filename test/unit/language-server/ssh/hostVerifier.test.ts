@@ -47,4 +47,27 @@ describe('the host verifier', () => {
       assert.deepEqual(await heard(decide), { answers: [false], returned: undefined });
     });
   }
+
+  it('answers at once when the keys of the connection are changed: yes to the same key, no to another [K01]', async () => {
+    let asked = 0;
+    const verifier = toHostVerifier(async () => (asked++, 'trusted'));
+    const shown = Buffer.from(key);
+    await new Promise((resolve) => verifier(shown, resolve));
+    shown.fill(0);
+    const answers: boolean[] = [];
+    verifier(key, (isTrusted) => answers.push(isTrusted));
+    for (const other of [shown, Buffer.alloc(0), Buffer.from('key2')])
+      verifier(other, (isTrusted) => answers.push(isTrusted));
+    assert.deepEqual(answers, [true, false, false, false]);
+    assert.equal(asked, 1);
+  });
+
+  it('asks again for a key that was refused [K01]', async () => {
+    let answer = 'refused';
+    const verifier = toHostVerifier(async () => answer);
+    const hear = () => new Promise((resolve) => verifier(key, resolve));
+    assert.equal(await hear(), false);
+    answer = 'trusted';
+    assert.equal(await hear(), true);
+  });
 });
