@@ -9,7 +9,7 @@ def fill():
         with open(out(name), "wb", 0) as file:
             for _ in range(100):
                 written += file.write(piece)
-    time.sleep(1.5)
+    keep_holding()
     return f"{written >> 20} MB held"
 
 

@@ -9,7 +9,7 @@ def fill():
     for file in files:
         for _ in range(megabytes // len(files)):
             os.write(file, piece)
-    time.sleep(hold_seconds)
+    keep_holding()
     return f"{megabytes} MB held"
 
 

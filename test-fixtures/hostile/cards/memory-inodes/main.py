@@ -10,7 +10,7 @@ def fill():
     folder = os.open(place, os.O_RDONLY)
     for at in range(wanted):
         os.close(os.open(f"{at:x}", os.O_WRONLY | os.O_CREAT, dir_fd=folder))
-    time.sleep(hold_seconds)
+    keep_holding()
     return f"{wanted} files held"
 
 

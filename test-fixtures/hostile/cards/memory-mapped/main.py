@@ -8,7 +8,7 @@ def fill():
     block = mmap.mmap(-1, megabytes << 20)
     for at in range(0, len(block), 4096):
         block[at] = 1
-    time.sleep(hold_seconds)
+    keep_holding()
     return f"{megabytes} MB held"
 
 

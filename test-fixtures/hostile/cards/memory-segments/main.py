@@ -20,7 +20,7 @@ def fill():
             address = libc.shmat(segment, None, 0)
             ctypes.memset(address, 1, size)
             libc.shmdt(address)
-        time.sleep(hold_seconds)
+        keep_holding()
         return f"{megabytes} MB held"
     finally:
         for segment in segments:

@@ -13,7 +13,7 @@ def hold():
         except RuntimeError:
             break
         threads.append(thread)
-    time.sleep(2)
+    keep_holding()
     return len(threads) > 16 and f"{len(threads)} threads"
 
 
