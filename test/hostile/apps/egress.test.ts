@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import { attackRan } from '../../support/attackRan.ts';
 import { useBareDocument, useShells } from '../../support/useShells.ts';
 import { openAppShell } from '../../support/appShell.ts';
 import { startSink, type Sink } from '../../support/sink.ts';
@@ -37,7 +38,7 @@ describe('The network of an app', () => {
     it(`[FRAME-01] ${attack.rows}: ${attack.name} reaches nothing`, async () => {
       const html = attack.html({ origin: sink.origin, udpPort: sink.udpPort });
       const { page, passed } = await openAppShell(shells.context, shells.shellUrl('appHost'), { html });
-      await page.waitForFunction((name) => window.seen.includes(`ran ${name}`), attack.name);
+      await attackRan(page, attack.name);
       await settle(page);
       assert.equal(reached(attack), false, `hits: ${sink.hits.join(' ')}, packets: ${sink.packets}`);
       // All that can come of a link is a question to the person.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import { attackRan } from '../../support/attackRan.ts';
 import { useBareDocument, useShells } from '../../support/useShells.ts';
 import { pageHost, pageWebview } from '../../../protocol/src/webview.ts';
 import { openShell } from '../../support/shellPage.ts';
@@ -53,7 +54,7 @@ describe('A card-owned page in its sealed frame', () => {
   for (const attack of attacks) {
     it(`[VIEW-01] ${attack.rows}: ${attack.name} reaches nothing`, async () => {
       const page = await sealed(attack.html({ origin: sink.origin, udpPort: sink.udpPort }));
-      await page.waitForFunction((name) => window.seen.includes(`ran ${name}`), attack.name);
+      await attackRan(page, attack.name);
       await settle(page);
       assert.equal(reached(attack), false, `hits: ${sink.hits.join(' ')}, packets: ${sink.packets}`);
 
