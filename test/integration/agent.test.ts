@@ -248,9 +248,7 @@ describe('the agent', () => {
     const done = page.getByText('It goes on.');
     await gone.or(done).first().waitFor();
     if ((await gone.count()) > 0) {
-      await window.palette('Sallyport: Manage Connections');
-      await bench.line('key gone').click();
-      await bench.line('Replace Key').click();
+      await bench.choose('Sallyport: Manage Connections', ['key gone', 'Replace Key']);
       await enterKey(/Key for http:/);
       await window.notification(/uses the new key/);
       await window.clearNotifications();

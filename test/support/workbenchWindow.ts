@@ -19,6 +19,24 @@ export class WorkbenchWindow {
     return this.quick.locator('.monaco-list-row').filter({ hasText: text }).first();
   }
 
+  /**
+   * Runs a command of the palette and takes one line after the other of the lists that come. VS Code closes a list that
+   * loses the focus, as to a window that is still coming back after it was loaded again: then from the beginning.
+   */
+  async choose(command: string, lines: readonly string[]): Promise<void> {
+    await this.window.until(`${command}: ${lines.join(', ')}`, async () => {
+      await this.window.palette(command);
+      for (const each of lines) {
+        const isTaken = await this.line(each)
+          .click({ timeout: 10_000 })
+          .then(() => true)
+          .catch(() => false);
+        if (!isTaken) return false;
+      }
+      return true;
+    });
+  }
+
   /** Types into the native box and takes it. */
   async enter(prompt: string | RegExp, text: string): Promise<void> {
     await this.quick.getByText(prompt).first().waitFor();
