@@ -101,17 +101,24 @@ export class VscodeWindow {
     return answer.value as Awaited<ReturnType<Steps[S]>>;
   }
 
-  /** Runs a command of the palette by its title, with the keyboard. */
+  /**
+   * Runs a command of the palette by its title, with the keyboard. VS Code closes the palette where something else takes
+   * the focus just then: it is opened again.
+   */
   async palette(title: string): Promise<void> {
-    await this.page.keyboard.press('F1');
     const input = this.page.locator('.quick-input-widget input.input').first();
-    await input.waitFor();
-    await input.fill(`>${title}`);
-    await this.page
-      .locator('.quick-input-list .monaco-list-row')
-      .filter({ hasText: title })
-      .first()
-      .waitFor();
+    const row = this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
+    await this.until(`${title} in the palette`, async () => {
+      await this.page.keyboard.press('F1');
+      try {
+        await input.waitFor({ timeout: 10_000 });
+        await input.fill(`>${title}`, { timeout: 10_000 });
+        await row.waitFor({ timeout: 10_000 });
+        return true;
+      } catch {
+        return false;
+      }
+    });
     await this.page.keyboard.press('Enter');
   }
 
