@@ -2,9 +2,10 @@ import { execFileSync, spawn, spawnSync, type StdioOptions } from 'node:child_pr
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { openSshTransport } from '../../language-server/src/runners/ssh/openSshTransport.ts';
-import { RemoteLink } from '../../language-server/src/runners/places/remoteLink.ts';
+import type { RemoteLink } from '../../language-server/src/runners/places/remoteLink.ts';
 import type { RunnerTransport } from '../../language-server/src/runners/places/runnerTransport.ts';
 import { createBlobStore, type BlobStore, type StoredBlob } from '../../remote-agent/src/files/blobStore.ts';
+import { openRemoteLink } from '../support/openRemoteLink.ts';
 import { bundledRunner } from '../support/bundledRunner.ts';
 import type { SshHost } from '../support/sshHost.ts';
 import { FakePerson, sshAround, sshParts } from '../support/sshPlace.ts';
@@ -44,16 +45,7 @@ interface Built {
 /** A connection to the runner of the host that copies from and to the folder of blobs. */
 export async function openLink(transport: RunnerTransport, blobs: string): Promise<RemoteLink> {
   const link = await transport.open({ signal: never, mayAsk: false, onStep: () => undefined });
-  return RemoteLink.open({
-    link,
-    blobs: createBlobStore(blobs),
-    engine: 'engine-of-bench',
-    leaseSeconds: 60,
-    onValues: () => Promise.resolve([]),
-    onEvent: () => undefined,
-    onClose: () => undefined,
-    onProblem: () => undefined,
-  });
+  return openRemoteLink(link, createBlobStore(blobs));
 }
 
 export async function put(store: BlobStore, file: string): Promise<StoredBlob> {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeHost, SshHost } from './sshHost.ts';
+import { removeHost, SshHost, type SshHostOptions } from './sshHost.ts';
 import { hasSshd } from './sshPlace.ts';
 
 export interface TestSshHost {
@@ -8,6 +8,28 @@ export interface TestSshHost {
   readonly host: SshHost;
   /** Writes a configuration that calls it `lab` and knows its key; gives the file. */
   configure(): string;
+}
+
+/**
+ * Starts sshds of a test below its folder, which are ended after it and after what hooks that were defined before end.
+ * Where there is no sshd the suite is skipped.
+ */
+export function useSshHosts(folder: () => string): (more?: Partial<SshHostOptions>) => Promise<SshHost> {
+  const hosts: SshHost[] = [];
+  before(function () {
+    if (hasSshd) return;
+    console.log('No sshd here: install openssh-server to run these.');
+    this.skip();
+  });
+  afterEach(async () => {
+    for (const host of hosts.splice(0)) await removeHost(host);
+  });
+  return async (more = {}) => {
+    const host = new SshHost({ folder: join(folder(), `host${hosts.length}`), ...more });
+    hosts.push(host);
+    await host.start();
+    return host;
+  };
 }
 
 /**
@@ -20,17 +42,11 @@ export function useSshHost(folder: () => string, settings: readonly string[] = [
     if (!host) throw new Error('The host is there within a test');
     return host;
   };
-  before(function () {
-    if (hasSshd) return;
-    console.log('No sshd here: install openssh-server to run these.');
-    this.skip();
-  });
+  const start = useSshHosts(folder);
   beforeEach(async () => {
-    host = new SshHost({ folder: join(folder(), 'host'), settings });
-    await host.start();
+    host = await start({ folder: join(folder(), 'host'), settings });
   });
-  afterEach(async () => {
-    if (host) await removeHost(host);
+  afterEach(() => {
     host = undefined;
   });
   return {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LeftJob } from '../../../../language-server/src/runners/places/remoteJobs.ts';
-import { RemoteLink } from '../../../../language-server/src/runners/places/remoteLink.ts';
 import { UserError } from '../../../../protocol/src/errors.ts';
 import { emptyResult } from '../../../../protocol/src/runner.ts';
 import { createBlobStore } from '../../../../remote-agent/src/files/blobStore.ts';
+import { openRemoteLink } from '../../../support/openRemoteLink.ts';
 import { putTree } from '../../../support/blobs.ts';
 import { jobWith } from '../../../support/jobs.ts';
 import { PlayedPlace } from '../../../support/playedPlace.ts';
@@ -162,16 +162,7 @@ describe('what is left at a place', () => {
     const transport = new SocketTransport(() => served.socket);
     const code = await putTree(served.store.folder, { 'main.sh': 'true' });
     try {
-      const early = await RemoteLink.open({
-        link: await transport.open(),
-        blobs: createBlobStore(join(folder(), 'early')),
-        engine: 'engine-of-tests',
-        leaseSeconds: 60,
-        onValues: () => Promise.resolve([]),
-        onEvent: () => undefined,
-        onClose: () => undefined,
-        onProblem: () => undefined,
-      });
+      const early = await openRemoteLink(await transport.open(), createBlobStore(join(folder(), 'early')));
       const bring = (jobId: string) =>
         early.channel.call('job/submit', { job: jobWith({ jobId, code }), afterSeq: 0 });
       const jobs = new DamagedJobs();

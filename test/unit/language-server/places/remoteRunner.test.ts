@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CardJob } from '../../../../language-server/src/runners/cardRunner.ts';
-import { RemoteLink } from '../../../../language-server/src/runners/places/remoteLink.ts';
+import { openRemoteLink } from '../../../support/openRemoteLink.ts';
 import { putBlob, putTree } from '../../../support/blobs.ts';
 import { jobWith } from '../../../support/jobs.ts';
 import { longSleep } from '../../../support/longSleep.ts';
@@ -306,16 +306,7 @@ describe('a card on a served runner', () => {
   it('was cancelled, where its cancel came there before it [PLACE-07]', async () => {
     const job = await jobOf('echo mine');
     await place.runner.ready();
-    const early = await RemoteLink.open({
-      link: await transport.open(),
-      blobs: place.blobs,
-      engine: 'engine-of-tests',
-      leaseSeconds: 60,
-      onValues: () => Promise.resolve([]),
-      onEvent: () => undefined,
-      onClose: () => undefined,
-      onProblem: () => undefined,
-    });
+    const early = await openRemoteLink(await transport.open(), place.blobs);
     assert.deepEqual(await early.channel.call('job/cancel', { jobId: job.jobId }), { found: false });
     early.close('it has said what it had to say');
     // Control: nobody has cancelled it here.

@@ -1,25 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { RemoteLink } from '../../../../language-server/src/runners/places/remoteLink.ts';
 import { createBlobStore } from '../../../../remote-agent/src/files/blobStore.ts';
-import { removeHost, SshHost } from '../../../support/sshHost.ts';
-import { hasSshd, sshParts } from '../../../support/sshPlace.ts';
+import { openRemoteLink } from '../../../support/openRemoteLink.ts';
+import { sshParts } from '../../../support/sshPlace.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
+import { useSshHosts } from '../../../support/useSshHost.ts';
 
 describe('memory of packets that brought a copy from a host', function () {
   this.timeout(240_000);
   const folder = useTemporaryFolder();
-  const hosts: SshHost[] = [];
-
-  before(function () {
-    if (hasSshd) return;
-    console.log('No sshd here: install openssh-server to run these.');
-    this.skip();
-  });
-  afterEach(async () => {
-    for (const host of hosts.splice(0)) await removeHost(host);
-  });
+  const start = useSshHosts(folder);
 
   for (const [title, settings] of [
     ['a stream to the runner’s socket', []],
@@ -28,9 +19,7 @@ describe('memory of packets that brought a copy from a host', function () {
     ['keys that the host changes on the way', ['RekeyLimit 1M']],
   ] as const)
     it(`is given back once they are stored, and what is stored is right: ${title} [PLACE-15]`, async () => {
-      const host = new SshHost({ folder: join(folder(), `host-${hosts.length}`), settings });
-      hosts.push(host);
-      await host.start();
+      const host = await start({ settings });
       const [blobs, back] = [newStore('blobs'), newStore('back')];
       const parts = sshParts({
         folder: join(folder(), 'here'),
@@ -45,17 +34,7 @@ describe('memory of packets that brought a copy from a host', function () {
         link.letGo?.(piece);
         freedBytes += length - piece.length;
       };
-      const open = (store: typeof blobs) =>
-        RemoteLink.open({
-          link: { ...link, letGo },
-          blobs: store,
-          engine: 'engine-of-test',
-          leaseSeconds: 60,
-          onValues: () => Promise.resolve([]),
-          onEvent: () => undefined,
-          onClose: () => undefined,
-          onProblem: () => undefined,
-        });
+      const open = (store: typeof blobs) => openRemoteLink({ ...link, letGo }, store);
       try {
         const copied = [5_000_003, 100, 1_300_000, 40_000].map((size) => blobs.putBytes(randomBytes(size)));
         const here = await open(blobs);

@@ -5,19 +5,17 @@ import {
   readToSentinel,
   type StartedProgram,
 } from '../../../../language-server/src/runners/ssh/sentinel.ts';
-import { removeHost, SshHost } from '../../../support/sshHost.ts';
-import { hasSshd, sshParts } from '../../../support/sshPlace.ts';
+import { sshParts } from '../../../support/sshPlace.ts';
 import { useTemporaryFolder } from '../../../support/temporaryFolder.ts';
+import { useSshHosts } from '../../../support/useSshHost.ts';
 
 /** How a host that is frozen is told from one whose shell runs nothing, with a real sshd. */
 describe('whether a host answers', () => {
   const folder = useTemporaryFolder();
   const never = new AbortController().signal;
-  const hosts: SshHost[] = [];
+  const start = useSshHosts(folder);
   const open = async (settings: readonly string[]) => {
-    const host = new SshHost({ folder: join(folder(), `host${hosts.length}`), settings });
-    hosts.push(host);
-    await host.start();
+    const host = await start({ settings });
     const parts = sshParts({
       folder: join(folder(), 'here'),
       config: host.configBlock('lab'),
@@ -26,15 +24,6 @@ describe('whether a host answers', () => {
     const session = await parts.sessions.open('lab', { signal: never, mayAsk: false });
     return { host, session };
   };
-
-  before(function () {
-    if (hasSshd) return;
-    console.log('No sshd here: install openssh-server to run these.');
-    this.skip();
-  });
-  afterEach(async () => {
-    for (const host of hosts.splice(0)) await removeHost(host);
-  });
 
   for (const [title, settings] of [
     ['lets nothing through', ['AllowTcpForwarding no']],
