@@ -48,7 +48,18 @@ ensureSystemPackages([
 ensureSystemPackages(['virtiofsd']);
 
 const results = [];
-for (const suite of suites.filter((each) => !only || only.includes(each.name))) {
+/** What runs now, and the process that it runs in. */
+let suite;
+let child;
+
+/** A run that hangs ends in words, before whoever started it loses patience and nothing is known. */
+const limitMinutes = 80;
+const limit = setTimeout(() => {
+  child?.kill('SIGKILL');
+  report(`${suite.name} was not at its end after ${limitMinutes} minutes in all`);
+}, limitMinutes * 60_000);
+
+for (suite of suites.filter((each) => !only || only.includes(each.name))) {
   say(`\n== ${suite.name}`);
   const started = Date.now();
   const counts = await runSuite(suite);
@@ -59,24 +70,30 @@ for (const suite of suites.filter((each) => !only || only.includes(each.name))) 
     seconds: Math.round((Date.now() - started) / 1000),
   });
 }
+clearTimeout(limit);
+report();
 
-for (const { name, failures } of results) {
-  for (const failure of failures) say(`\nFAILED ${name}: ${failure}`);
+/** Says how everything ended, and ends. */
+function report(hung) {
+  if (hung) results.push({ name: suite.name, passed: 0, failed: 1, skipped: 0, failures: [hung] });
+  for (const { name, failures } of results) {
+    for (const failure of failures) say(`\nFAILED ${name}: ${failure}`);
+  }
+  say('');
+  for (const { name, passed, failed, skipped, seconds } of results) {
+    const time = seconds === undefined ? '' : `, ${seconds} s`;
+    const verdict = failed > 0 ? 'FAILED ' : 'ok     ';
+    say(`${verdict}${name.padEnd(12)} ${passed} passed, ${failed} failed, ${skipped} skipped${time}`);
+  }
+  const total = (key) => results.reduce((sum, each) => sum + each[key], 0);
+  stdout.write(`${total('passed')} passed, ${total('failed')} failed\n`);
+  exit(total('failed') > 0 ? 1 : 0);
 }
-say('');
-for (const { name, passed, failed, skipped, seconds } of results) {
-  say(
-    `${failed > 0 ? 'FAILED ' : 'ok     '}${name.padEnd(12)} ${passed} passed, ${failed} failed, ${skipped} skipped, ${seconds} s`,
-  );
-}
-const total = (key) => results.reduce((sum, each) => sum + each[key], 0);
-stdout.write(`${total('passed')} passed, ${total('failed')} failed\n`);
-exit(total('failed') > 0 ? 1 : 0);
 
 async function runSuite(suite) {
   if (suite.mocha) return runMocha(suite.mocha);
   if (suite.parts) return runParts(suite.parts);
-  const code = await run(suite.command[0], suite.command.slice(1));
+  const code = await start(suite.command[0], suite.command.slice(1));
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 };
 }
 
@@ -102,7 +119,7 @@ async function runParts(parts) {
 }
 
 async function runPart(part) {
-  const { code, files } = await counted((env) => run('node', ['test/integration/main.ts', part], { env }));
+  const { code, files } = await counted((env) => start('node', ['test/integration/main.ts', part], { env }));
   const counts = sum(Object.values(files));
   const isSilent = counts.passed + counts.failed === 0 || (code !== 0 && counts.failed === 0);
   return isSilent ? sum([counts, ended(part, code)]) : counts;
@@ -128,7 +145,7 @@ async function runMocha(globs) {
 /** What became of each file. An exit code that says failure counts under '' when no test did. */
 async function mochaOnce(specs) {
   const { code, files } = await counted((env) =>
-    run('mocha', ['--retries', '1', '--reporter', 'test/support/countReporter.mjs', ...specs], { env }),
+    start('mocha', ['--retries', '1', '--reporter', 'test/support/countReporter.mjs', ...specs], { env }),
   );
   const { passed, failed } = sum(Object.values(files));
   if (passed + failed === 0 || (code !== 0 && failed === 0)) files[''] = ended('mocha', code);
@@ -136,14 +153,23 @@ async function mochaOnce(specs) {
 }
 
 /** Runs what counts into a file (test/support/countInto.ts): its exit code and what became of each file. */
-async function counted(start) {
+async function counted(runCounting) {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-counts-'));
   const file = join(folder, 'counts.json');
   try {
-    const code = await start({ ...toolEnvironment(), SALLYPORT_TEST_COUNTS: file });
+    const code = await runCounting({ ...toolEnvironment(), SALLYPORT_TEST_COUNTS: file });
     return { code, files: existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {} };
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** `run`, and `child` is it until its end. */
+async function start(program, args, options = {}) {
+  try {
+    return await run(program, args, { ...options, onStart: (started) => (child = started) });
+  } finally {
+    child = undefined;
   }
 }
 

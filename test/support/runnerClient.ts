@@ -121,7 +121,8 @@ export class RunnerClient {
       );
       return { ...listener, result };
     } finally {
-      this.#link.listeners.delete(spec.jobId);
+      // What runs when the runner is told to end may still say something.
+      if (!this.#link.isClosing) this.#link.listeners.delete(spec.jobId);
     }
   }
 
@@ -161,6 +162,7 @@ class Link {
   readonly listeners = new Map<string, Listener>();
   readonly strays: string[] = [];
   readonly complaints: string[] = [];
+  isClosing = false;
   readonly #ended: Promise<void>;
 
   constructor(options: RunnerOptions) {
@@ -213,6 +215,7 @@ class Link {
   }
 
   async close(): Promise<void> {
+    this.isClosing = true;
     this.channel.close();
     const timer = setTimeout(() => this.child.kill('SIGKILL'), 10_000);
     await this.#ended;

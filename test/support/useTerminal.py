@@ -1,7 +1,8 @@
 """Runs a program at a terminal of its own, does what a list of steps says, and tells how the program ended.
 
 The first argument is the steps, as JSON: each waits for a text and then types another, or changes the size of the
-terminal to [rows, columns]. What the terminal showed goes to standard output, the exit code to standard error.
+terminal to [rows, columns]. The second is after how many seconds to give up and end the program. What the terminal
+showed goes to standard output, the exit code to standard error.
 """
 import fcntl
 import json
@@ -16,7 +17,7 @@ steps = json.loads(sys.argv[1])
 child, master = pty.fork()
 if child == 0:
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    os.execvp(sys.argv[2], sys.argv[2:])
+    os.execvp(sys.argv[3], sys.argv[3:])
 
 
 def resize(rows, columns):
@@ -29,14 +30,16 @@ seen = 0
 
 
 def give_up(*_):
-    """Whoever ends this reads what was shown until then."""
+    os.kill(child, signal.SIGKILL)
     sys.stdout.write(shown.decode(errors="replace"))
     sys.stdout.flush()
-    os.kill(child, signal.SIGKILL)
+    sys.stderr.write(f"waited in vain, with these steps left: {json.dumps(steps)}")
+    sys.stderr.flush()
     os._exit(1)
 
 
-signal.signal(signal.SIGTERM, give_up)
+signal.signal(signal.SIGALRM, give_up)
+signal.alarm(int(sys.argv[2]))
 while True:
     try:
         part = os.read(master, 4096)

@@ -11,6 +11,8 @@ import { createBlobStore, type BlobStore } from '../../remote-agent/src/files/bl
 import { createRemoteRunner } from '../../language-server/src/runners/places/remoteRunner.ts';
 import { jobsUnder } from '../../language-server/src/runners/places/remoteJobs.ts';
 import { quickTimes, RememberedJobs } from './remotePlace.ts';
+import { until } from './until.ts';
+import { qemusOf } from './vmProcesses.ts';
 
 /** Why no VM can be built here; undefined where one can. */
 export function vmFault(): string | undefined {
@@ -26,6 +28,7 @@ export function vmFault(): string | undefined {
 
 /**
  * A home with an image of this runner: kept among what tests keep, and built anew only where the runner is another one.
+ * No VM of an earlier test that failed is left in it.
  */
 export async function builtVmHome(
   runner: string,
@@ -44,6 +47,8 @@ export async function builtVmHome(
       onProblem: onStep,
     });
   }
+  for (const pid of qemusOf(openVmFolder(cache).machines)) process.kill(pid, 'SIGKILL');
+  await until(() => qemusOf(openVmFolder(cache).machines).length === 0);
   return cache;
 }
 

@@ -2,7 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** The QEMU that runs a VM's folder, whatever sandbox it is in; undefined where none does. */
 export function qemuOf(machine: string): number | undefined {
-  return processesNamed('qemu-system').find((pid) => machineOf(pid).startsWith(machine));
+  return qemusOf(machine)[0];
+}
+
+/** Those that run the VMs of a folder that holds the folders of VMs. */
+export function qemusOf(machines: string): number[] {
+  return processesNamed('qemu-system').filter((pid) => machineOf(pid).startsWith(machines));
 }
 
 /** The processes whose name begins so. */

@@ -293,8 +293,9 @@ describe('a terminal in a VM', function () {
         { wait: 'person@vm:~$', size: [41, 131] },
         {
           wait: '',
-          // Who says that it is on is who is interrupted: the shell itself drops what is typed after it.
-          type: `until [ "$(stty size)" = "41 131" ]; do sleep 0.1; done; tty; sh -c 'echo on-$((1 + 1)); sleep 1000'\r`,
+          // Who says that it is on is the one program that is interrupted: of a shell that is about to start another
+          // one, a signal waits for that one's end.
+          type: `until [ "$(stty size)" = "41 131" ]; do sleep 0.1; done; tty; echo on-$((1 + 1)) >~/on; tail -f ~/on\r`,
         },
         { wait: 'on-2', type: '\u0003' },
         { wait: '^C' },
@@ -304,6 +305,7 @@ describe('a terminal in a VM', function () {
       const words = [
         useTerminal,
         JSON.stringify(steps),
+        '150',
         process.execPath,
         join(built, 'dist/cli.mjs'),
         'vm',
@@ -312,10 +314,10 @@ describe('a terminal in a VM', function () {
       ];
       const { stdout, stderr } = await promisify(execFile)('python3', words, {
         env: { ...process.env, SALLYPORT_HOME: home, TERM: 'xterm' },
-        timeout: 120_000,
-      }).catch((error: unknown) =>
-        assert.fail(`It did not come to its end: ${JSON.stringify((error as { stdout?: unknown }).stdout)}`),
-      );
+      }).catch((error: unknown) => {
+        const { stdout: shown, stderr: told } = error as { stdout?: unknown; stderr?: unknown };
+        return assert.fail(`${String(told)}; it showed ${JSON.stringify(shown)}`);
+      });
       assert.equal(stderr, '9', stdout);
       assert.match(stdout, /\/dev\/pts\/[0-9]/);
       assert.match(stdout, /typed-42/);

@@ -229,15 +229,18 @@ describe('the runner', function () {
   });
 
   it('[JOB-05] cancels a job that waits for its turn, at once', async () => {
-    const long = [run('shell', 'sleep 60'), run('shell', 'sleep 60')];
+    let up = 0;
+    const long = [1, 2].map(() => run('shell', 'echo up; sleep 60', {}, { onLog: () => (up += 1) }));
+    const [first, second] = [`job-${count - 1}`, `job-${count}`];
+    // Both places are taken.
+    await until(() => up === 2);
     const waiting = run('shell', 'echo never');
-    const waitingId = 'job-' + String(count);
+    const waitingId = `job-${count}`;
     await until(async () => client.cancel(waitingId));
     const { result, started } = await waiting;
     assert.deepEqual([result.outcome.kind, started], ['cancelled', false]);
-    await client.cancel(`job-${count - 1}`);
-    await client.cancel(`job-${count - 2}`);
-    for (const each of long) assert.ok((await each).result.outcome.kind !== 'unknown');
+    for (const jobId of [first, second]) assert.ok(await client.cancel(jobId));
+    for (const each of long) assert.deepEqual((await each).result.outcome, { kind: 'cancelled' });
   });
 
   const bombs: readonly (readonly [
