@@ -47,6 +47,7 @@ ensureSystemPackages([
 // Where QEMU has brought it with it, there is no such package.
 ensureSystemPackages(['virtiofsd']);
 
+/** Of each suite its counts, its failures, and of each try that failed before another one its failure. */
 const results = [];
 /** What runs now, and the process that it runs in. */
 let suite;
@@ -66,6 +67,7 @@ for (suite of suites.filter((each) => !only || only.includes(each.name))) {
   results.push({
     name: suite.name,
     failures: [],
+    retried: [],
     ...counts,
     seconds: Math.round((Date.now() - started) / 1000),
   });
@@ -75,7 +77,11 @@ report();
 
 /** Says how everything ended, and ends. */
 function report(hung) {
-  if (hung) results.push({ name: suite.name, passed: 0, failed: 1, skipped: 0, failures: [hung] });
+  if (hung)
+    results.push({ name: suite.name, passed: 0, failed: 1, skipped: 0, failures: [hung], retried: [] });
+  for (const { name, retried } of results) {
+    for (const each of retried) say(`\nTRIED AGAIN ${name}: ${each}`);
+  }
   for (const { name, failures } of results) {
     for (const failure of failures) say(`\nFAILED ${name}: ${failure}`);
   }
@@ -107,11 +113,8 @@ async function runParts(parts) {
   for (const part of parts) {
     let counts = await runPart(part);
     if (counts.failed > 0) {
-      const before = counts.failures.map((failure) => `failed once: ${failure}`);
-      say(`\n${before.join('\n')}\n${part} failed and is run once more`);
-      counts = await runPart(part);
-      // What failed the first time tells as much, where it fails again.
-      if (counts.failed > 0) counts.failures.unshift(...before);
+      say(`\n${part} failed and is run once more: ${counts.failures.join('\n')}`);
+      counts = again(counts, await runPart(part));
     }
     all.push(counts);
   }
@@ -131,15 +134,19 @@ async function runPart(part) {
  */
 async function runMocha(globs) {
   const files = await mochaOnce(globs);
-  const again = Object.keys(files).filter((file) => file !== '' && files[file].failed > 0);
-  if (again.length > 0) {
-    for (const failure of again.flatMap((file) => files[file].failures)) say(`\nfailed once: ${failure}`);
-    say(`\n${again.join(', ')} failed and will be run once more\n`);
-    for (const file of again) Object.assign(files, { [file]: undefined }, await mochaOnce([file]));
+  for (const file of Object.keys(files).filter((name) => name !== '' && files[name].failed > 0)) {
+    say(`\n${file} failed and is run once more: ${files[file].failures.join('\n')}\n`);
+    const { [file]: counts = ended(file, 'no word when it was run once more'), ...others } = await mochaOnce([
+      file,
+    ]);
+    Object.assign(files, others, { [file]: again(files[file], counts) });
   }
-  return sum(
-    Object.values(files).map((each) => each ?? ended('a file', 'nothing said when it was run once more')),
-  );
+  return sum(Object.values(files));
+}
+
+/** The counts of a second run. What failed in the first tells as much, where it fails again too. */
+function again(first, second) {
+  return { ...second, retried: [...first.retried, ...first.failures, ...second.retried] };
 }
 
 /** What became of each file. An exit code that says failure counts under '' when no test did. */
@@ -175,7 +182,7 @@ async function start(program, args, options = {}) {
 
 /** Counts as one failure: what ended without a failed test that would explain it. */
 function ended(what, code) {
-  return { passed: 0, failed: 1, skipped: 0, failures: [`${what} ended with ${code}`] };
+  return { passed: 0, failed: 1, skipped: 0, failures: [`${what} ended with ${code}`], retried: [] };
 }
 
 function sum(counts) {
@@ -184,5 +191,6 @@ function sum(counts) {
     failed: counts.reduce((total, each) => total + each.failed, 0),
     skipped: counts.reduce((total, each) => total + each.skipped, 0),
     failures: counts.flatMap((each) => each.failures),
+    retried: counts.flatMap((each) => each.retried),
   };
 }

@@ -9,6 +9,8 @@ interface FileCounts {
   skipped: number;
   /** Of each failed test its title, its error, where it was thrown, and what a hook has left in its `evidence`. */
   readonly failures: string[];
+  /** The same of each try that failed before another one. */
+  readonly retried: string[];
 }
 
 /**
@@ -25,6 +27,7 @@ export function countInto(runner: Runner): void {
       failed: 0,
       skipped: 0,
       failures: [],
+      retried: [],
     });
   };
   runner.on('pass', (test) => (of(test).passed += 1));
@@ -33,6 +36,7 @@ export function countInto(runner: Runner): void {
     of(test).failed += 1;
     failed.push({ test, error });
   });
+  runner.on('retry', (test: Runnable, error: unknown) => of(test).retried.push(toText(test, error)));
   runner.once('end', () => {
     // The hooks behind a test have left their evidence by now.
     for (const { test, error } of failed) of(test).failures.push(toText(test, error));
