@@ -439,7 +439,7 @@ export class BatchJobs {
     const task = tasks?.find(({ end }) => end !== undefined);
     const isLate = now() - job.reasonSince > reasonMs;
     if (!task && !isLate && !(tasks && tasks.length === 0)) return false;
-    const result: JobResult = withReason(kept.result, task, system.title, job.spec.limits.seconds);
+    const result: JobResult = withReason(kept, task, system.title, job.spec.limits.seconds);
     job.ended = { ...kept, result };
     return true;
   }

@@ -92,14 +92,21 @@ export function isSuccess({ outcome }: JobResult): boolean {
 /** Ends that the batch system itself brought about. */
 const broughtAbout: ReadonlySet<BatchEnd> = new Set(['memory', 'timeout', 'preempted', 'cancelled']);
 
-/** The result with the batch system's reason in place of what the runner could see of it. */
+/**
+ * The result with the batch system's reason in place of what the runner could see of it. Where the batch system gives
+ * none, an end that the node counted stands.
+ */
 export function withReason(
-  result: JobResult,
+  { result, killedForMemory }: Omit<KeptResult, 'lastSeq'>,
   task: Pick<BatchTask, 'end' | 'word'> | undefined,
   title: string,
   seconds: number,
 ): JobResult {
   const end = task?.end;
+  if (end === undefined && isSuccess(result) && killedForMemory === true) {
+    const detail = `the kernel of its node ended a process of its job for want of memory; ${title} does not say more`;
+    return { ...result, outcome: { kind: 'limit', limit: 'memory', detail }, outputs: {} };
+  }
   // What ended the job of a card that had come to its end took nothing away from it, but for memory that it lacked.
   if (end !== undefined && (isSuccess(result) ? end === 'memory' : broughtAbout.has(end))) {
     const ended = { task, wasStarted: true, title, seconds, said: '', folder: '', otherFolder: '' };

@@ -312,6 +312,16 @@ describe('the jobs of a batch system', () => {
     await until(() => ((laterMs += 31_000), silent.end() === 'exited'));
   });
 
+  it('what the node counted stands where the system says nothing for half a minute [SLURM-21]', async () => {
+    const jobs = await endWell({ killedForMemory: true });
+    system.isAway = true;
+    const heard = hear(jobs);
+    const { asked } = system;
+    await until(() => system.asked > asked);
+    assert.equal(heard.end(), undefined);
+    await until(() => ((laterMs += 31_000), heard.end() === 'limit'));
+  });
+
   it('where the node knows that memory did not run out nobody is asked [SLURM-21]', async () => {
     const jobs = await endWell({ killedForMemory: false });
     system.isAway = true;

@@ -53,20 +53,20 @@ describe('the end of a job that left no result', () => {
     assert.ok(needsReason({ result: emptyResult({ kind: 'exited', exitCode: 143 }) }));
     assert.ok(!needsReason({ result: emptyResult({ kind: 'timeout', seconds: 1 }) }));
     const kindOf = (result: typeof ended, end: BatchEnd, word: string) =>
-      withReason(result, { end, word }, 'Slurm', 5).outcome;
+      withReason({ result }, { end, word }, 'Slurm', 5).outcome;
     assert.equal(kindOf(ended, 'timeout', 'TIMEOUT').kind, 'timeout');
     assert.equal(kindOf(ended, 'preempted', 'PREEMPTED').kind, 'cancelled');
     assert.equal(kindOf(ended15, 'cancelled', 'CANCELLED').kind, 'cancelled');
     assert.deepEqual(kindOf(ended15, 'completed', 'COMPLETED'), ended15.outcome);
     assert.equal(kindOf(killed, 'memory', 'OUT_OF_MEMORY').kind, 'limit');
     assert.deepEqual(kindOf(killed, 'completed', 'COMPLETED'), killed.outcome);
-    assert.deepEqual(withReason(ended, undefined, 'Slurm', 5).outcome, {
+    assert.deepEqual(withReason({ result: ended }, undefined, 'Slurm', 5).outcome, {
       kind: 'cancelled',
       detail: 'Slurm ended it (it does not say why)',
     });
   });
 
-  it('a success stands, unless Slurm says that memory ran out', () => {
+  it('a success stands, unless Slurm says that memory ran out, or the node where Slurm is silent', () => {
     const exited = emptyResult({ kind: 'exited', exitCode: 0 });
     const done = {
       ...exited,
@@ -75,11 +75,18 @@ describe('the end of a job that left no result', () => {
     assert.ok(needsReason({ result: done }));
     assert.ok(needsReason({ result: done, killedForMemory: true }));
     assert.ok(!needsReason({ result: done, killedForMemory: false }));
-    const memory = withReason(done, { end: 'memory', word: 'OUT_OF_MEMORY' }, 'Slurm', 5);
-    assert.deepEqual([memory.outcome.kind, memory.outputs], ['limit', {}]);
-    for (const end of ['completed', 'failed', 'timeout', 'cancelled', 'preempted', 'node-lost'] as const)
-      assert.deepEqual(withReason(done, { end, word: 'WORD' }, 'Slurm', 5), done);
-    assert.deepEqual(withReason(done, undefined, 'Slurm', 5), done);
+    const word = 'WORD';
+    for (const killedForMemory of [true, undefined]) {
+      const kept = { result: done, killedForMemory };
+      const memory = withReason(kept, { end: 'memory', word: 'OUT_OF_MEMORY' }, 'Slurm', 5);
+      assert.deepEqual([memory.outcome.kind, memory.outputs], ['limit', {}]);
+      for (const end of ['completed', 'failed', 'timeout', 'cancelled', 'preempted', 'node-lost'] as const)
+        assert.deepEqual(withReason(kept, { end, word }, 'Slurm', 5), done);
+    }
+    assert.deepEqual(withReason({ result: done }, undefined, 'Slurm', 5), done);
+    const counted = withReason({ result: done, killedForMemory: true }, undefined, 'Slurm', 5);
+    assert.ok(counted.outcome.kind === 'limit' && counted.outcome.limit === 'memory');
+    assert.deepEqual(counted.outputs, {});
   });
 
   it('a task is described by what it waits for', () => {
