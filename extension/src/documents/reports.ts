@@ -36,7 +36,7 @@ export class Reports implements TextDocumentContentProvider, Disposable {
     this.#texts.set(uri.path, text);
     this.#changed.fire(uri);
     const document = await workspace.openTextDocument(uri);
-    await languages.setTextDocumentLanguage(document, 'plaintext');
+    await languages.setTextDocumentLanguage(document, reportLanguage);
     await window.showTextDocument(document, {
       preview: options.preview ?? true,
       preserveFocus: options.preserveFocus ?? false,
@@ -66,6 +66,8 @@ export class Reports implements TextDocumentContentProvider, Disposable {
 }
 
 const reportScheme = 'sallyport-report';
+/** Plain text, shown without boxes around the marks of punctuation that Sallyport itself writes. */
+export const reportLanguage = 'sallyport-report';
 
 function reportUri(title: string): Uri {
   return Uri.from({ scheme: reportScheme, path: `/${title.replaceAll('/', '∕')}` });

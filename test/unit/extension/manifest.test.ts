@@ -5,6 +5,7 @@ import * as z from 'zod/mini';
 import { cardFile, projectFile } from '../../../language-server/src/project/findCards.ts';
 import { manifestLanguage } from '../../../protocol/src/manifestLanguage.ts';
 import { commandIds, contextKeys, viewIds } from '../../../extension/src/commandIds.ts';
+import { reportLanguage } from '../../../extension/src/documents/reports.ts';
 import { workbenchType } from '../../../extension/src/panels/workbenchView.ts';
 import { settingSchemas } from '../../../extension/src/settings.ts';
 import { appViewTypes } from '../../../extension/src/appHost/appSlots.ts';
@@ -34,9 +35,9 @@ const manifestSchema = z.object({
     languages: z.array(
       z.object({
         id: z.string(),
-        filenames: z.array(z.string()),
-        configuration: z.string(),
-        icon: z.object({ light: z.string(), dark: z.string() }),
+        filenames: z.optional(z.array(z.string())),
+        configuration: z.optional(z.string()),
+        icon: z.optional(z.object({ light: z.string(), dark: z.string() })),
       }),
     ),
     grammars: z.array(z.object({ language: z.string(), scopeName: z.string(), path: z.string() })),
@@ -83,15 +84,20 @@ describe('the manifest and the code', () => {
   });
 
   it('name the same language for the same two files', () => {
-    const [language] = contributes.languages;
-    assert.equal(contributes.languages.length, 1);
+    const [language, report] = contributes.languages;
+    assert.equal(contributes.languages.length, 2);
     assert.equal(language?.id, manifestLanguage);
+    // No file is one: reports are in no file.
+    assert.deepEqual([report?.id, report?.filenames], [reportLanguage, undefined]);
     assert.deepEqual(language.filenames, [projectFile, cardFile]);
     assert.deepEqual(
       contributes.grammars.map((each) => each.language),
       [manifestLanguage],
     );
-    assert.deepEqual(Object.keys(contributes.configurationDefaults), [`[${manifestLanguage}]`]);
+    assert.deepEqual(Object.keys(contributes.configurationDefaults), [
+      `[${manifestLanguage}]`,
+      `[${reportLanguage}]`,
+    ]);
   });
 
   it('name the same context keys', () => {
@@ -170,7 +176,9 @@ describe('the manifest', () => {
     const files = [
       manifest.icon,
       ...Object.values(contributes.views).flatMap((views) => views.map((view) => view.icon)),
-      ...contributes.languages.flatMap((each) => [each.configuration, each.icon.light, each.icon.dark]),
+      ...contributes.languages.flatMap(({ configuration, icon }) =>
+        configuration && icon ? [configuration, icon.light, icon.dark] : [],
+      ),
       ...contributes.grammars.map((each) => each.path),
       ...contributes.walkthroughs.flatMap((each) => each.steps.map((step) => step.media.svg)),
     ];
