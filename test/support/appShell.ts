@@ -3,6 +3,7 @@ import { appPageHost, appPageView } from '../../protocol/src/appHost.ts';
 import { bridgeRefusal, bridgeValue } from '../../protocol/src/bridge.ts';
 import { openShell } from './shellPage.ts';
 import type { ThemeName } from './themes.ts';
+import { until } from './until.ts';
 import { webviewFile } from './webviews.ts';
 
 /** A call that reached the extension's side. */
@@ -64,4 +65,13 @@ export async function inApp<T>(page: Page, code: string): Promise<T> {
   const frame = await appFrameOf(page);
   await frame.waitForFunction(() => 'sallyport' in window && document.readyState === 'complete');
   return frame.evaluate<T, string>((text) => (0, eval)(text) as T, code);
+}
+
+/**
+ * Waits until `code`, an expression, holds in the app's realm; one that throws does not hold yet. The frame's document is
+ * complete once before the app's own takes its place, and what waits inside of it ends then.
+ */
+export async function untilInApp(page: Page, code: string): Promise<void> {
+  const frame = await appFrameOf(page);
+  await until(() => frame.evaluate((text) => Boolean((0, eval)(text)), code).catch(() => false), 30_000);
 }
