@@ -49,7 +49,7 @@ ensureSystemPackages(['virtiofsd']);
 
 /** Of each suite its counts, its failures, and of each try that failed before another one its failure. */
 const results = [];
-/** What runs now, and the process that it runs in. */
+/** What runs now, and the process that was started for it last. */
 let suite;
 let child;
 
@@ -77,8 +77,7 @@ report();
 
 /** Says how everything ended, and ends. */
 function report(hung) {
-  if (hung)
-    results.push({ name: suite.name, passed: 0, failed: 1, skipped: 0, failures: [hung], retried: [] });
+  if (hung) results.push({ name: suite.name, ...failure(hung) });
   for (const { name, retried } of results) {
     for (const each of retried) say(`\nTRIED AGAIN ${name}: ${each}`);
   }
@@ -171,18 +170,18 @@ async function counted(runCounting) {
   }
 }
 
-/** `run`, and `child` is it until its end. */
-async function start(program, args, options = {}) {
-  try {
-    return await run(program, args, { ...options, onStart: (started) => (child = started) });
-  } finally {
-    child = undefined;
-  }
+/** `run`, and `child` is it. */
+function start(program, args, options = {}) {
+  return run(program, args, { ...options, onStart: (started) => (child = started) });
 }
 
 /** Counts as one failure: what ended without a failed test that would explain it. */
 function ended(what, code) {
-  return { passed: 0, failed: 1, skipped: 0, failures: [`${what} ended with ${code}`], retried: [] };
+  return failure(`${what} ended with ${code}`);
+}
+
+function failure(text) {
+  return { passed: 0, failed: 1, skipped: 0, failures: [text], retried: [] };
 }
 
 function sum(counts) {

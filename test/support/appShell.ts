@@ -3,7 +3,6 @@ import { appPageHost, appPageView } from '../../protocol/src/appHost.ts';
 import { bridgeRefusal, bridgeValue } from '../../protocol/src/bridge.ts';
 import { openShell } from './shellPage.ts';
 import type { ThemeName } from './themes.ts';
-import { until } from './until.ts';
 import { webviewFile } from './webviews.ts';
 
 /** A call that reached the extension's side. */
@@ -60,18 +59,15 @@ export async function appFrameOf(page: Page): Promise<Frame> {
   return frame;
 }
 
-/** Runs `code`, an expression, in the app's realm and resolves with what it gives. */
+/**
+ * Runs `code`, an expression, in the app's realm and resolves with what it gives, once the app's own document is complete.
+ * The one before it is so too: only the app's has the mark of a theme.
+ */
 export async function inApp<T>(page: Page, code: string): Promise<T> {
   const frame = await appFrameOf(page);
-  await frame.waitForFunction(() => 'sallyport' in window && document.readyState === 'complete');
+  await frame.waitForFunction(
+    () =>
+      document.querySelector('html[data-vscode-theme-kind]') !== null && document.readyState === 'complete',
+  );
   return frame.evaluate<T, string>((text) => (0, eval)(text) as T, code);
-}
-
-/**
- * Waits until `code`, an expression, holds in the app's realm; one that throws does not hold yet. The frame's document is
- * complete once before the app's own takes its place, and what waits inside of it ends then.
- */
-export async function untilInApp(page: Page, code: string): Promise<void> {
-  const frame = await appFrameOf(page);
-  await until(() => frame.evaluate((text) => Boolean((0, eval)(text)), code).catch(() => false), 30_000);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { useBareDocument, useShells } from '../../support/useShells.ts';
-import { appFrameOf, inApp, openAppShell, untilInApp, type OpenAppOptions } from '../../support/appShell.ts';
+import { appFrameOf, inApp, openAppShell, type OpenAppOptions } from '../../support/appShell.ts';
 import { themes } from '../../support/themes.ts';
 import { until } from '../../support/until.ts';
 import { webviewFile } from '../../support/webviews.ts';
@@ -329,7 +329,6 @@ describe('The shell around an app', () => {
       </script>`,
       { theme: 'light' },
     );
-    await untilInApp(page, 'window.changes');
     const first = await inApp<unknown[]>(page, 'first');
     assert.equal(first[0], 'light');
     assert.equal(first[2], true);
@@ -357,7 +356,7 @@ describe('The shell around an app', () => {
       <script>document.querySelector('form').addEventListener('submit', (event) => { event.preventDefault(); order.push('sent'); });
       document.querySelector('button').click();</script></body></html>`,
     );
-    await untilInApp(page, 'window.order?.includes("ready")');
+    await inApp(page, 'order');
     assert.deepEqual(await inApp(page, 'order'), ['first', 1, 2, true, 'sent', 'module', 'ready']);
   });
 });
